@@ -6,6 +6,7 @@ along X and Y, and energies are those of one access to a block of words.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -161,6 +162,14 @@ class HierarchyMachine(Part):
             if constraint.level not in names:
                 raise ValueError(f"constraints.{place}.level: {constraint.level} is no level of the machine")
         return self
+
+    @cached_property
+    def loop_names(self) -> frozenset[str]:
+        """All loops that fan-outs and constraints name."""
+        named = [loop for one in self.constraints for loop in (*one.factors, *one.most, *one.permutation)]
+        for level in self.levels:
+            named += [*(level.fanout.x_loops or ()), *(level.fanout.y_loops or ())]
+        return frozenset(named)
 
     @property
     def units(self) -> int:

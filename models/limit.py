@@ -31,6 +31,10 @@ class UnfinishedError(Exception):
     """Time was over, or somebody interrupted, while something ran that asks no clock; its text is the reason."""
 
 
+class UndecidedError(UnfinishedError):
+    """Time was over before a question was decided either way; its text is a line that says which, and the remedy."""
+
+
 class NoMachineCodeError(Exception):
     """Only machine code that is on disk is wanted, and this function has none."""
 

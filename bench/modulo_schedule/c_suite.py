@@ -13,13 +13,13 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
-import numpy.typing as npt
+import numpy as np
 
 import mapper
 from bench.measure import measure, show
@@ -37,21 +37,18 @@ from mapper.arch.source import load_machine
 from mapper.kind.modulo_schedule.kernel_part import pose_kernel
 from mapper.kind.part import Options
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
+from mapper.sim.modulo_schedule.against import Origins, agreement
 from mapper.workloads.c.file import expanded
 from mapper.workloads.c.reading import SourceReading
 from mapper.workloads.c.unit import cut
 from mapper.workloads.document import InputError, decoded
 from mapper.workloads.graph.kernel import Kernel
-from mapper.workloads.graph.kernel_execution import execute
-from mapper.workloads.reference.kernel import seeded_memory
 
 SEEDS = (0, 1)
 VERDICTS = ("equal", "leaves its arrays", "DIFFERS")
 """Of one seed, the worst last."""
 MOST_SECONDS = 3
 """That a compiled loop may run."""
-MORE_TRIPS = (64, 512)
-"""How often a loop that data end may run at the most, one try after another."""
 
 
 @dataclass
@@ -118,43 +115,41 @@ def compared(accepted: list[Found]) -> dict[str, str]:
             if trips is None:
                 equal[one.name] = "no trip count"
                 continue
-            found = {_verdict(library, one, trips, seed) for seed in SEEDS}
+            found = {_verdict(library, one, seed) for seed in SEEDS}
             equal[one.name] = max(found, key=VERDICTS.index)
     return equal
 
 
-def _verdict(library: ctypes.CDLL, one: Found, trips: int, seed: int) -> str:
-    """Whether both leave the same words. A loop that data end runs on until they have; indices that the memory holds
-    are kept small where they would otherwise lead out of their arrays. What leaves them even so computes nothing."""
+def _verdict(library: ctypes.CDLL, one: Found, seed: int) -> str:
+    """Whether the graph and the compiled loop leave the same words."""
     assert one.loop is not None and one.kernel is not None
-    memory = seeded_memory(one.kernel, seed)
-    counts = (trips, *(MORE_TRIPS if one.kernel.trip_count is None else ()))
-    ran = False
-    for words in (memory, {name: _small(found) for name, found in memory.items()}):
-        for count in counts:
-            try:
-                mine = execute(replace(one.kernel, trip_count=count), words)
-            except InputError:
-                break
-            ran = True
-            if _leaves(library, one.loop, words, mine):
-                return "equal"
-    return "DIFFERS" if ran else "leaves its arrays"
+    found = agreement(one.kernel, partial(_after, library, one.loop), seed)
+    return VERDICTS[0] if found.equal else VERDICTS[2] if found.leaves is None else VERDICTS[1]
 
 
-def _leaves(library: ctypes.CDLL, loop: Recorded, memory: Memory, wanted: Memory) -> bool:
-    """Whether the compiled loop makes ``wanted`` of ``memory``, in a process of its own: on other words than it is
-    meant for it may never end, or leave its arrays."""
+def _after(library: ctypes.CDLL, loop: Recorded, memory: Memory, origins: Origins) -> Memory | None:
+    """The memory after the compiled loop, of a process of its own: on other words than it is meant for it may never
+    end, or leave its arrays."""
+    reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
+        os.close(reading)
         signal.alarm(MOST_SECONDS)
-        found = run_compiled(library, "k", loop, memory)
-        os._exit(int(any(words.tobytes() != found[name].tobytes() for name, words in wanted.items())))
-    return os.waitpid(process, 0)[1] == 0
-
-
-def _small(words: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return words if words.dtype.kind == "f" else words & 7
+        found = run_compiled(library, "k", loop, memory, origins)
+        with os.fdopen(writing, "wb") as file:
+            for name in memory:
+                file.write(found[name].tobytes())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        left = file.read()
+    if os.waitpid(process, 0)[1]:
+        return None
+    ends = list(accumulate(words.nbytes for words in memory.values()))
+    return {
+        name: np.frombuffer(left[end - words.nbytes : end], words.dtype)
+        for end, (name, words) in zip(ends, memory.items(), strict=True)
+    }
 
 
 def main() -> None:

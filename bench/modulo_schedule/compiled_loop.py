@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +88,11 @@ class _Members(c_generator.CGenerator):  # type: ignore[misc]
 class Recorded(Lowering):
     """Writes down what the front end follows on its way to the loop."""
 
-    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool = False) -> None:
+    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool, least: int) -> None:
         self.written: list[str] = []
         self.declared: dict[str, str] = {}
         self.outputs: dict[str, str] = {}
-        super().__init__(place, passes, middle)
+        super().__init__(place, passes, middle, least)
 
     def _attempt(self, node: c_ast.Node) -> None:
         numbers = self._numbers(names_in(node))
@@ -137,7 +138,7 @@ def recorded(
     """The loop with what was written down, and its kernel."""
     place = find_loop(text, source, function, number, reading)
     usual = lower(place, reading.passes)
-    found = Recorded(place, reading.passes, usual.middle)
+    found = Recorded(place, reading.passes, usual.middle, usual.least)
     return found, kernel_of(found.lowered, place.name, text, reading.passes)
 
 
@@ -215,13 +216,17 @@ def compiled(texts: list[str], folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def run_compiled(library: ctypes.CDLL, name: str, loop: Recorded, memory: Memory) -> Memory:
-    """The memory after the function ``name``; ``memory`` is left as it is."""
+def run_compiled(
+    library: ctypes.CDLL, name: str, loop: Recorded, memory: Memory, origins: Mapping[str, int] | None = None
+) -> Memory:
+    """The memory after the function ``name``, whose pointers lead to the words ``origins``; ``memory`` is left as it
+    is."""
     after = {key: words.copy() for key, words in memory.items()}
     order = [*(key for key in loop.arrays if key not in loop.outputs), *loop.outputs]
     spare = np.zeros(8, np.int64)
     pointers = (ctypes.c_void_p * max(1, len(order)))()
     for at, key in enumerate(order):
-        pointers[at] = after.get(key, spare).ctypes.data
+        words = after.get(key, spare)
+        pointers[at] = words.ctypes.data + (origins or {}).get(key, 0) * words.itemsize
     getattr(library, name)(pointers)
     return after

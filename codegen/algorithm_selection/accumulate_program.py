@@ -66,19 +66,11 @@ def addition(
     """Raises: InputError if a map does not lie as the 3-D tensor."""
     sources = [control.region(one) for one in step.inputs]
     _, target = _plain(control, step)
-    own, zero = numbers.layers[step.name], numbers.zero(target.tensor)
+    own, (*zeros, zero) = numbers.layers[step.name], numbers.zeros(layer)
     made: list[Instruction] = []
     images, channels, *sizes = layer.output_shape
     columns = sizes[1] if len(sizes) > 1 else 1
-    assert own.rounding is not None
-    finish = Requantisation(
-        1 << own.rounding.shift >> 1,
-        own.rounding.shift,
-        own.rounding.lowest,
-        own.rounding.highest,
-        own.rounding.slope,
-        table=False,
-    )
+    finish = _one_factor(own)
     for image in range(images):
         for first, end in chunks(layer):
             positions = (end - first) * columns
@@ -89,12 +81,12 @@ def addition(
                     _lines(source, image, first * columns, positions, channels),
                     grid_path(positions, channels),
                     rows=(0, positions),
-                    zeros=(numbers.zero(source.tensor), 0),
+                    zeros=(taken, 0),
                     times=times,
                     adds=place > 0,
                     waits=(),
                 )
-                for place, (source, times) in enumerate(zip(sources, own.times, strict=True))
+                for place, (source, times, taken) in enumerate(zip(sources, own.times, zeros, strict=True))
             ]
             made += _chunk(loads, target, image, (first, end), finish, (0, zero), turns)
     return made
@@ -108,9 +100,7 @@ def activation(
     Raises: InputError if a map does not lie as the 3-D tensor.
     """
     source, target = _plain(control, step)
-    own = numbers.layers[step.name]
-    assert own.rounding is not None
-    finish = Requantisation(0, 0, own.rounding.lowest, own.rounding.highest, own.rounding.slope, table=False)
+    finish = _one_factor(numbers.layers[step.name])
     positions = math.prod(layer.output_shape[2:])
     made: list[Instruction] = []
     for image in range(layer.output_shape[0]):
@@ -120,6 +110,16 @@ def activation(
         made.append(Move("dram", "dram", taken, put, requantisation=finish, zeros=zeros, waits=()))
     turns.written = target.tensor
     return made
+
+
+def _one_factor(own: LayerNumbers) -> Requantisation:
+    """A bias and a factor for all maps where sums are rounded as single precision, a power of two elsewhere."""
+    rounding = own.rounding
+    assert rounding is not None
+    addend = int(own.factor[0]) if rounding.single else 1 << rounding.shift >> 1
+    limits = (rounding.lowest, rounding.highest, rounding.slope)
+    bias = int(own.bias[0]) if rounding.single else 0
+    return Requantisation(addend, rounding.shift, *limits, single=rounding.single, table=False, bias=bias)
 
 
 def _chunk(

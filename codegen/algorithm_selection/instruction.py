@@ -133,7 +133,7 @@ class Requantisation:
     """((sum + bias) * factor + addend) / 2^shift, rounded down and limited to [lowest, highest]; bias and factor of the
     map stand in the table that a move to "scale" fills. What is below zero is then taken times ``slope`` / 2^16, halves
     upward. ``single``: sum and product are first rounded as single precision has them, and halves go to the even
-    number. Without a ``table`` the bias is 0 and the factor 1, or the ``addend`` where ``single``."""
+    number. Without a ``table`` the bias is 0 and the factor 1, or ``bias`` and ``addend`` where ``single``."""
 
     addend: int
     shift: int
@@ -142,6 +142,7 @@ class Requantisation:
     slope: int = 1 << 16
     single: bool = False
     table: bool = True
+    bias: int = 0
 
     @property
     def flags(self) -> int:
@@ -181,7 +182,8 @@ class Pooling:
 @dataclass(frozen=True)
 class Move:
     """A stream from ``source`` to ``target`` through ``unit``. ``rows``: those of the source's and the target's matrix;
-    ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as. ``scale``: the half of the
+    ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as; a bias of all maps stands in
+    its place, as what has one has no padding. ``scale``: the half of the
     scales that requantisation takes. ``zeros``: the zero points of maps that come from and go to DRAM. What goes to the
     sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``waits``: engines that
     must be idle first."""
@@ -227,7 +229,7 @@ class Move:
             *pool.size,
             took,
             max(0, gave - took),
-            self.fill,
+            self.fill or (self.requantisation.bias if self.requantisation else 0),
             *self.rows,
             room.base(self.source, self.halves[0]),
             room.base(self.target, self.halves[1]),

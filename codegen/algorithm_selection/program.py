@@ -164,6 +164,8 @@ class _Making:
         if adds(layer):
             return addition(*given)
         if activates(layer):
+            if numbers.layers[step.name].rounding is None:
+                raise InputError(step.name, layer.op, "no factor gives all of its integers")
             return activation(*given)
         if step.work == "concatenation" and all(self.control.region(one).pitch for one in step.inputs):
             return ()

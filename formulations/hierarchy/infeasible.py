@@ -22,6 +22,9 @@ def why_infeasible(problem: HierarchyProblem) -> str | None:
             inner[loop] *= (problem.exact(place, "temporal", loop) or 1) * (
                 problem.exact(place, "x", loop) or 1
             )
+            for axis in AXES:
+                if (problem.exact(place, axis, loop) or 1) > problem.bounds[loop]:
+                    return f"{level.name}: {loop} is to have numbers of trips that differ, or are beyond its bound"
         must, may = problem.kept(place)
         if must - may:
             return f"{level.name}: must keep and bypass {min(must - may)}"

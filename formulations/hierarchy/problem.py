@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from mapper.arch.hierarchy import Constraint, HierarchyMachine
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, HierarchyCost
-from mapper.models.hierarchy.role import loops_called, tensors_called
+from mapper.models.hierarchy.role import loops_called, loops_meant, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -39,7 +40,8 @@ class HierarchyProblem:
     that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost level keeps all.
     No mapping takes more than ``max_cycles``.
 
-    Raises: InputError if the nest carries dependences, or the machine lacks energies that the objective needs.
+    Raises: InputError if the nest carries dependences, the machine lacks energies that the objective needs, or two
+        orders are given for one level that are not one order, written further or less far.
     """
 
     nest: LoopNest
@@ -61,6 +63,7 @@ class HierarchyProblem:
             raise InputError(
                 machine.name, "energy_pj", "is not given for all levels; use --objective latency"
             )
+        _ = self._limits
 
     @property
     def bounds(self) -> dict[str, int]:
@@ -89,7 +92,8 @@ class HierarchyProblem:
         return min(exact.get(loop, most.get(loop, self.bounds[loop])), most.get(loop, self.bounds[loop]))
 
     def exact(self, level: int, axis: Axis, loop: str) -> int | None:
-        """The trips that a loop must have there (along X and Y together), None if they are open."""
+        """The trips that a loop must have there (along X and Y together), None if they are open. More than it can have,
+        if two numbers are given that differ."""
         return self._limits[level, axis][0].get(loop)
 
     def order(self, level: int) -> tuple[str, ...]:
@@ -100,40 +104,68 @@ class HierarchyProblem:
     def _limits(self) -> dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]]:
         found: dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]] = {}
         names = [level.name for level in self.machine.levels]
+        orders: list[list[list[str]]] = []
         for place, level in enumerate(self.machine.levels):
             fanout = level.fanout
             found[place, "temporal"] = ({}, {}, ())
+            orders.append([])
             for axis, width, allowed in (("x", fanout.x, fanout.x_loops), ("y", fanout.y, fanout.y_loops)):
                 most = dict.fromkeys(self.nest.loops, width)
                 if allowed is not None:
-                    carried = {loop for name in allowed for loop in loops_called(self.nest, name)}
+                    carried = {loop for name in allowed for loop in self._meant(name)}
                     most |= {loop: 1 for loop in self.nest.loops if loop not in carried}
                 found[place, axis] = ({}, most, ())  # type: ignore[index]
-        for constraint in (*self.machine.constraints, *self.pins.constraints):
-            self._constrain(found, names.index(constraint.level), constraint)
+        given = [(one, self._meant) for one in self.machine.constraints]
+        given += [(one, partial(loops_called, self.nest)) for one in self.pins.constraints]
+        for constraint, called in given:
+            place = names.index(constraint.level)
+            order = list(dict.fromkeys(loop for name in constraint.permutation for loop in called(name)))
+            self._constrain(found, place, constraint, order, called)
+            if constraint.kind == "temporal" and order:
+                orders[place].append(order)
+        for place, rows in enumerate(orders):
+            exact, most, _ = found[place, "temporal"]
+            turning = [loop for loop in self.nest.loops if exact.get(loop, most.get(loop, 2)) > 1]
+            found[place, "temporal"] = (exact, most, self._ordered(place, rows, turning))
         return found
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        return loops_meant(self.nest, self.machine, name)
+
+    def _ordered(self, place: int, given: list[list[str]], turning: list[str]) -> tuple[str, ...]:
+        """The one order that several are which are given for a level, but for loops that cannot turn there."""
+        if len(given) < 2:
+            return tuple(*given)
+        rows = [[loop for loop in row if loop in turning and self.bounds[loop] > 1] for row in given]
+        longest = max(rows, key=len)
+        for row in rows:
+            if row != longest[: len(row)]:
+                remedy = f"innermost are given as {', '.join(row)} and as {', '.join(longest)}; leave one out"
+                raise InputError(
+                    self.machine.name, f"permutation of {self.machine.levels[place].name}", remedy
+                )
+        return tuple(longest)
 
     def _constrain(
         self,
         found: dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]],
         place: int,
         constraint: Constraint,
+        order: list[str],
+        called: Callable[[str], tuple[str, ...]],
     ) -> None:
         axes: tuple[Axis, ...] = ("temporal",) if constraint.kind == "temporal" else ("x", "y")
-        listed = (loop for name in constraint.permutation for loop in loops_called(self.nest, name))
-        order = list(dict.fromkeys(listed))
         for axis in axes:
-            exact, most, known = found[place, axis]
+            exact, most, _ = found[place, axis]
             for name, trips in constraint.factors.items():
-                for loop in loops_called(self.nest, name):
-                    exact[loop] = trips
+                for loop in called(name):
+                    exact[loop] = trips if exact.get(loop, trips) == trips else self.bounds[loop] + 1
                     most[loop] = min(trips, most.get(loop, trips))
             for name, trips in constraint.most.items():
-                for loop in loops_called(self.nest, name):
+                for loop in called(name):
                     most[loop] = min(trips, most.get(loop, trips))
             if constraint.split is not None:
                 _split(most, order, constraint.split, axis, len(self.nest.loops))
-            found[place, axis] = (exact, most, tuple(order) if axis == "temporal" and order else known)
 
     def value(self, cost: HierarchyCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from mapper.arch.hierarchy import HierarchyMachine
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 WEIGHTS, INPUTS, OUTPUTS = "W", "I", "O"
@@ -72,9 +73,19 @@ def loop_roles(nest: LoopNest) -> dict[str, str]:
 
 
 def loops_called(nest: LoopNest, name: str) -> tuple[str, ...]:
-    """The loops that a machine or mapping calls ``name``: the one of that name, else those of the role (``M`` is
+    """The loops that a mapping or a pin calls ``name``: the one of that name, else those of the role (``M`` is
     ``K``)."""
-    if name in nest.loops:
+    return (name,) if name in nest.loops else _of_role(nest, name)
+
+
+def loops_meant(nest: LoopNest, machine: HierarchyMachine, name: str) -> tuple[str, ...]:
+    """The loops that a machine calls ``name``. If it names loops of the nest and no others, it means these; else it
+    speaks of roles, so that the ``K`` of a machine for convolutions is not the ``K`` over which a product is summed."""
+    if machine.loop_names <= set(nest.loops):
         return (name,)
+    return _of_role(nest, name) or loops_called(nest, name)
+
+
+def _of_role(nest: LoopNest, name: str) -> tuple[str, ...]:
     role = "K" if name == "M" else name
     return tuple(loop for loop, own in loop_roles(nest).items() if own == role)

@@ -14,11 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.models.algorithm_selection.number.network_number import (
+    LOWEST,
     Integers,
     NetworkNumbers,
     requantised,
 )
 from mapper.models.algorithm_selection.number.seeded import SCALES
+from mapper.models.algorithm_selection.overlay.running import requantises
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator, Window
 from mapper.workloads.reference.elementwise import activation, unknown
@@ -56,20 +58,22 @@ def beside(
         return tuple(np.asarray(one, np.int8) for one in moved(layer, inputs[0], {}))
     if layer.work == "concatenation" and _alike(layer, numbers):
         return (np.concatenate(inputs, layer.operator.integer("axis")),)
-    centred = [
-        one.astype(np.int64) - numbers.zero(given.memory)
-        for one, given in zip(inputs, layer.inputs, strict=True)
-    ]
+    zeros = numbers.zeros(layer)
+    centred = [one.astype(np.int64) - zero for one, zero in zip(inputs, zeros[:-1], strict=True)]
     if layer.work == "max_pool":
         return (_limited(layer, max_pool(centred[0], layer.window, layer.output_shape[2:]), numbers),)
     own = numbers.layers[layer.name]
+    if own.table is not None:
+        return (own.table[inputs[0].astype(np.int64) - LOWEST].astype(np.int8),)
     if own.rounding is None:
         return _hosted(layer, inputs, numbers)
     if layer.work == "average_pool":
         return (_averaged(layer, centred[0], numbers),)
     if layer.work == "elementwise" and own.times:
         total = np.sum([one * times for one, times in zip(centred, own.times, strict=True)], axis=0)
-        return (_limited(layer, total, numbers, own.rounding.shift),)
+        return (_rounded(layer, total, numbers),)
+    if requantises(layer):
+        return (_rounded(layer, centred[0], numbers),)
     if layer.work == "activation" and layer.op in ("Relu", "Clip", "LeakyRelu"):
         return (_limited(layer, centred[0], numbers),)
     return _seeded(layer, inputs, numbers)
@@ -110,6 +114,16 @@ def _alike(layer: NetworkLayer, numbers: NetworkNumbers) -> bool:
     """Whether the parts of a concatenation mean what the whole means."""
     whole = numbers.formats.get(layer.output)
     return all(numbers.formats.get(one.memory) == whole for one in layer.inputs)
+
+
+def _rounded(layer: NetworkLayer, sums: Integers, numbers: NetworkNumbers) -> Integers:
+    """Through the requantisers with one factor, or none where nothing is rounded as single precision."""
+    own, zero = numbers.layers[layer.name], numbers.zeros(layer)[-1]
+    assert own.rounding is not None
+    if not own.rounding.single:
+        return _limited(layer, sums, numbers, own.rounding.shift)
+    made = requantised(sums, own.bias[:1], own.factor[:1], own.rounding)
+    return np.asarray(made + zero).astype(np.int8)
 
 
 def _limited(layer: NetworkLayer, values: Integers, numbers: NetworkNumbers, shift: int = 0) -> Integers:

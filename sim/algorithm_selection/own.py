@@ -30,7 +30,7 @@ def beside_onnxruntime(
     tensors = [name for layer in network.layers for name, _ in layer.outputs if name in made]
     if numbers.exact:
         # A tensor's integers are the file's own where it quantises what the layer makes.
-        own = [name for name in tensors if name in integers]
+        own = [name for name in tensors if integers.get(name)]
         results = onnx_results(model, {}, frame, [integers[name] for name in own])
         differ = {name: _different(numbers, name, made[name], results[integers[name]]) for name in own}
         return {

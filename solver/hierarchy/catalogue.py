@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import replace
 
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
@@ -12,29 +14,52 @@ from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
 from mapper.solver.hierarchy.program.constraint_program import CONSTRAINT_PROGRAM
-from mapper.solver.method import Effort, Method
+from mapper.solver.hierarchy.space import divisors
+from mapper.solver.method import Effort, Method, Start
 from mapper.solver.outcome import Outcome
+
+LARGE = 1_000_000
+"""Tiles of the whole nest, before any loop goes into space: beyond, branch and bound takes long to find mappings."""
 
 
 def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
-    """Branch and bound; where it proves nothing, the better of its mapping and that of annealing, with its bound.
+    """Branch and bound. What it cannot prove has the better of its mapping and that of annealing, with its bound; large
+    problems are annealed first, and it starts from there.
 
     Raises: ContradictionError if they cannot both be right.
     """
+    annealed = _annealed(problem, _part(effort)) if _is_large(problem) else None
+    if annealed is not None and annealed.mapping is not None and annealed.value is not None:
+        start = Start(problem, annealed.mapping, annealed.value, None, ANNEALING.name)
+        effort = replace(effort, start=start)
     exact = replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
-    if exact.proven or exact.stop != "complete":
+    if exact.proven or (annealed is None and exact.stop != "complete"):
         return exact
-    annealed = replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
+    annealed = annealed or _annealed(problem, effort)
     refuse_contradiction(exact, annealed, slack=ROUNDING * abs(exact.value or 0))
-    if annealed.value is not None and (exact.value is None or annealed.value < exact.value):
-        return replace(annealed, bound=exact.bound)
+    if annealed.value is not None and (exact.value is None or annealed.value <= exact.value):
+        return replace(annealed, bound=exact.bound, stop=exact.stop)
     return exact
+
+
+def _annealed(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
+    return replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
+
+
+def _part(effort: Effort) -> Effort:
+    """A third of the time that is left."""
+    left = effort.seconds_left()
+    return effort if left is None else replace(effort, deadline=time.monotonic() + left / 3)
+
+
+def _is_large(problem: HierarchyProblem) -> bool:
+    return math.prod(len(divisors(bound)) for bound in problem.bounds.values()) > LARGE
 
 
 AUTOMATIC: Method[HierarchyProblem, HierarchyMapping] = Method(
     "auto",
     True,
-    "branch and bound; annealing beside it for what it cannot prove",
+    "branch and bound; annealing for what it cannot prove, and before it for large nests",
     _automatic,
     BRANCH_AND_BOUND.prepare,
     RANDOM_SEARCH,

@@ -47,7 +47,7 @@ class FrontSearch(Search):
 
     def wants(self, bound: float, cycles: float) -> bool:
         place = bisect_right(self.cycles, cycles)
-        return place == 0 or bound < self._limit_at(self.cycles[place - 1])
+        return bound < (self._limit_at(self.cycles[place - 1]) if place else math.inf)
 
     def _take(self, mapping: HierarchyMapping, least: float, handed: bool) -> None:
         verdict = verify(self.problem, mapping)

@@ -125,6 +125,25 @@ def _array(changed: str, path: Path) -> None:
     load_array(folder)
 
 
+def _overlay(changed: str, path: Path) -> None:
+    """A generated overlay of which one file is the input."""
+    import numpy as np
+
+    from mapper.kind.algorithm_selection.inference import load_overlay
+
+    folder = path.with_name("overlay")
+    folder.mkdir(exist_ok=True)
+    for name, content in seed.overlay_files().items():
+        (folder / name).write_bytes(path.read_bytes() if name == changed else content)
+    loaded = load_overlay(folder)
+    tensors = loaded.network.operators.tensors
+    loaded.run({name: np.zeros(tensors[name]) for name in loaded.network.operators.inputs})
+
+
+def _overlay_seeds(name: str) -> tuple[bytes, ...]:
+    return (seed.overlay_files()[name],)
+
+
 def _solution(path: Path) -> None:
     from mapper.reporting.document import Solved, read
 
@@ -271,6 +290,16 @@ _ONE = (
         lambda: (seed.array_files()["constants.npz"],),
         mutated_bytes,
         functools.partial(_array, "constants.npz"),
+    ),
+    *(
+        Reader(
+            f"overlay-{name.partition('.')[0]}",
+            Path(name).suffix,
+            functools.partial(_overlay_seeds, name),
+            mutated_json if name.endswith(".json") else mutated_bytes,
+            functools.partial(_overlay, name),
+        )
+        for name in ("network.json", "constants.npz", "overlay.json")
     ),
     Reader("solution", ".json", seed.solutions, mutated_json, _solution),
     Reader("mapping", ".json", seed.mappings, mutated_json, _mapping),

@@ -392,6 +392,22 @@ def array_files() -> dict[str, bytes]:
 
 
 @cache
+def overlay_files() -> dict[str, bytes]:
+    """What is generated of a small quantised network on the overlay, the files by which it is run."""
+    import mapper
+    from tests.sim.algorithm_selection.quantised import integer_operator_file
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = integer_operator_file(Path(folder), 1), Path(folder) / "out"
+        options, search = mapper.Options(fix={"array": "4x4"}), mapper.Search(method="greedy", workers=1)
+        mapper.generate(
+            mapper.solve(str(path), "dynamap-u200", options=options, search=search).to_json(), out
+        )
+        wanted = ("network.json", "constants.npz", "overlay.json", "dram.bin", "control.hex")
+        return {name: (out / name).read_bytes() for name in wanted}
+
+
+@cache
 def instructions() -> int:
     """How many instructions the first cluster of the compiled layer has, those of whole banks."""
     return int(json.loads(snowflake_parts(snowflake_programs()[0])[1])["clusters"][0]["instructions"])

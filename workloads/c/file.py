@@ -19,7 +19,6 @@ from mapper.workloads.network.network import InputFile
 REFUSED = {
     "Goto": "goto is outside the subset; use for and if",
     "Label": "labels are outside the subset; use for and if",
-    "Switch": "switch is outside the subset; use if",
     "Struct": "structures are declared outside the loop; move it there",
     "Union": "unions are outside the subset; use numbers and arrays of them",
 }

@@ -8,9 +8,9 @@ from pycparser import c_ast
 
 from mapper.workloads.c.file import Loop, LoopPlace
 from mapper.workloads.c.loop import LoopHeader, followers, header_of
-from mapper.workloads.c.name import assigned, has, names_in, read_after, stores
+from mapper.workloads.c.name import assigned, ends, names_in, read_after, stores
 from mapper.workloads.c.statement import EXIT, SKIP
-from mapper.workloads.c.way import Way
+from mapper.workloads.c.way import ASSUMED_INTEGER, Way
 from mapper.workloads.loop.body import Value, integer
 from mapper.workloads.loop.kind import INT, ArrayShape, Kind
 from mapper.workloads.loop.lowered import LoweredLoop
@@ -18,6 +18,8 @@ from mapper.workloads.loop.reach import Reach
 
 ASSUMED_TRIPS = 16
 """How often a loop that data end runs where it is simulated: more iterations than that change nothing once it ended."""
+LARGER_INTEGER = 24
+"""The first integer parameter of a loop that runs only with larger ones."""
 
 
 class Lowering(Way):
@@ -56,8 +58,7 @@ class Lowering(Way):
     def loop(self) -> None:
         """Lowers the chosen loop: a counted one, or one that runs until something ends it."""
         loop = self.place_of_loop.loop
-        if isinstance(loop, c_ast.For) and loop.init is not None:
-            self._attempt_all(loop.init)
+        self._start(loop)
         for name in sorted(names_in(loop) & self.scalars.keys()):
             if self.scalars[name] is None:
                 self._assume(name)
@@ -74,7 +75,7 @@ class Lowering(Way):
             following = [node for node in following if assigned(node) != {header.variable}]
         for node in following if header is not None else [loop]:
             changed |= self._changed(node)
-        if header is None or has(loop.stmt, (c_ast.Break, c_ast.Return)):
+        if header is None or ends(loop.stmt):
             self.types[EXIT], self.scalars[EXIT] = INT, integer(0)
             changed |= {EXIT}
         self._iterate(loop, header, changed, following)
@@ -196,14 +197,15 @@ class Lowering(Way):
 
 
 def lower(place: LoopPlace, passes: frozenset[str]) -> Lowering:
-    """The lowered loop; triangular loops are posed where they run.
+    """The lowered loop; triangular loops are posed where they run, and those between borders with larger parameters.
 
     Raises: InputError naming file, line and function for anything outside the subset.
     """
     found = Lowering(place, passes)
-    runs = None if found.header is None else found.header.runs
-    if found.header is not None and not found.header.known and runs is not None and runs < 2:
-        middle = Lowering(place, passes, middle=True)
-        runs = middle.header.runs if middle.header is not None else None
-        return middle if runs is not None and runs > 0 else found
+    if found.header is None or found.header.known or found.header.runs not in (0, 1):
+        return found
+    for middle, least in ((True, ASSUMED_INTEGER), (False, LARGER_INTEGER), (True, LARGER_INTEGER)):
+        other = Lowering(place, passes, middle, least)
+        if other.header is not None and other.header.runs:
+            return other
     return found

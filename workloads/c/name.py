@@ -27,6 +27,15 @@ def has(node: c_ast.Node | None, kinds: tuple[type, ...]) -> bool:
     )
 
 
+def ends(node: c_ast.Node | None) -> bool:
+    """Whether something under ``node``, the body of a loop, may end that loop; a ``break`` in a switch leaves that."""
+    if node is None or isinstance(node, c_ast.Break | c_ast.Return):
+        return node is not None
+    if isinstance(node, c_ast.Switch):
+        return has(node, (c_ast.Return,))
+    return any(ends(child) for _, child in node.children())
+
+
 def targets(node: c_ast.Node) -> list[c_ast.Node]:
     """What the statements and expressions under ``node`` assign."""
     found: list[c_ast.Node] = []

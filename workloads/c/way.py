@@ -29,13 +29,15 @@ ASSUMED_FLOAT = 0.5
 
 
 class Way(Statements, ABC):
-    """Follows a function to its loop; ``middle``: the loops around it stand in their middle. ``symbols``: the numbers
+    """Follows a function to its loop; ``middle``: the loops around it stand in their middle; ``least``: the number that
+    the first integer parameter stands at. ``symbols``: the numbers
     that live-ins stand at, ``assumed``: those of them that are this project's choice, by the name of the scalar;
     ``bounds``: what the variables of the loops around the kernel are at least and at most."""
 
-    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool = False) -> None:
+    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool = False,
+                 least: int = ASSUMED_INTEGER) -> None:  # fmt: skip
         super().__init__(place, LoopBody("entry" in passes))
-        self.middle = middle
+        self.middle, self.least = middle, least
         self.passes = passes
         self.inside = False
         self.assumed: dict[str, str] = {}
@@ -87,7 +89,7 @@ class Way(Statements, ABC):
         before = sum(
             (self.types[other].kind in FLOATING) == floating for other in self.assumed if other in self.types
         )
-        number = ASSUMED_FLOAT * (1 + before) if floating else ASSUMED_INTEGER + before
+        number = ASSUMED_FLOAT * (1 + before) if floating else self.least + before
         self.assumed.pop(name, None)
         value = self._named(name, kind, number)
         self.scalars[name] = value
@@ -254,8 +256,10 @@ class Way(Statements, ABC):
         elif isinstance(node, c_ast.For):
             self._around(node)
             self._way(node.stmt)
+        elif isinstance(node, c_ast.Case | c_ast.Default):
+            self._way(c_ast.Compound(list(node.stmts or []), node.coord))
         else:
-            if isinstance(node, c_ast.If):
+            if isinstance(node, c_ast.If | c_ast.Switch):
                 self.note("the condition around the kernel is taken to hold as the text reaches the loop")
             elif isinstance(node, LOOPS):
                 for name in self._changed(node) & self.scalars.keys():
@@ -264,8 +268,7 @@ class Way(Statements, ABC):
 
     def _around(self, node: c_ast.For) -> None:
         """A loop around the chosen one: its variable is a live-in within its bounds."""
-        if node.init is not None:
-            self._attempt_all(node.init)
+        self._start(node)
         changed = self._changed(node.stmt)
         header = header_of(node, self, changed)
         changed |= assigned(node.next) if node.next is not None else frozenset()
@@ -288,6 +291,15 @@ class Way(Statements, ABC):
         self.scalars[name] = live_in(mark, found.kind, number)
         where = "in its middle" if middle else "at its first iteration"
         self.note(f"the loop over {name} around the kernel stands {where}")
+
+    def _start(self, loop: c_ast.Node) -> None:
+        """Does what a for loop starts with; scalars that this takes and nobody knows are live-ins."""
+        if isinstance(loop, c_ast.For) and loop.init is not None:
+            written = assigned(loop.init)
+            for name in sorted(names_in(loop.init) & self.scalars.keys() - written):
+                if self.scalars[name] is None:
+                    self._assume(name)
+            self._attempt_all(loop.init)
 
     def _attempt_all(self, node: c_ast.Node) -> None:
         for one in node.exprs if isinstance(node, c_ast.ExprList) else [node]:

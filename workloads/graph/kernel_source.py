@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
@@ -12,6 +13,7 @@ from mapper.workloads.graph.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTE
 from mapper.workloads.network.network import InputFile
 
 DFG_MARK = b"mapper.dfg/"
+IR = (".ll", ".bc")
 _SOURCE = re.compile(
     r"(?P<path>.+\.(?:c|ll|bc))(?::(?P<function>[\w.$]+)(?::(?P<number>[0-9]{1,6}))?)?", re.DOTALL
 )
@@ -67,18 +69,50 @@ def load_kernel(text: str, reading: SourceReading = AS_WRITTEN) -> tuple[Kernel,
     return read_graph(text) if named is None else _load_source(named, reading)
 
 
-def _load_source(named: re.Match[str], reading: SourceReading) -> tuple[Kernel, tuple[InputFile, ...]]:
-    from mapper.workloads.c.kernel import read_c
+@dataclass(frozen=True)
+class NamedLoop:
+    """The file of a loop, with its bytes, and which loop of it is meant; ``name``: what the kernel is called."""
 
+    path: str
+    data: bytes
+    function: str | None
+    number: int | None
+    name: str
+
+
+def is_ir(text: str) -> bool:
+    """Whether ``text`` names a loop in LLVM IR."""
+    named = _SOURCE.fullmatch(text)
+    return named is not None and Path(named["path"]).suffix in IR
+
+
+def read_ir(text: str) -> NamedLoop:
+    """The loop in LLVM IR called ``text``.
+
+    Raises: InputError if the file cannot be read.
+    """
+    named = _SOURCE.fullmatch(text)
+    assert named is not None
+    return _named_loop(named)
+
+
+def _named_loop(named: re.Match[str]) -> NamedLoop:
     path, function = Path(named["path"]), named["function"]
     data = read_bytes(path, LARGEST_KERNEL_BYTES)
     number = None if named["number"] is None else int(named["number"])
     name = function or path.stem
-    name = name if number is None else f"{name}:{number}"
-    inputs = (InputFile(str(path), sha256(data)),)
-    if path.suffix in (".ll", ".bc"):
+    return NamedLoop(str(path), data, function, number, name if number is None else f"{name}:{number}")
+
+
+def _load_source(named: re.Match[str], reading: SourceReading) -> tuple[Kernel, tuple[InputFile, ...]]:
+    from mapper.workloads.c.kernel import read_c
+
+    one = _named_loop(named)
+    inputs = (InputFile(one.path, sha256(one.data)),)
+    if Path(one.path).suffix in IR:
         from mapper.workloads.llvm.kernel import kernel_from_llvm
 
-        return kernel_from_llvm(data, str(path), name, function, number, reading), inputs
-    kernel, headers = read_c(decoded(data, str(path)), str(path), name, function, number, reading=reading)
+        return kernel_from_llvm(one.data, one.path, one.name, one.function, one.number, reading), inputs
+    text = decoded(one.data, one.path)
+    kernel, headers = read_c(text, one.path, one.name, one.function, one.number, reading=reading)
     return kernel, (*inputs, *headers)

@@ -237,7 +237,7 @@ class Instructions:
             product = self.body.operation(opcode("fmul", kind), (given[0], given[1]), kind)
             self.values[at.name] = self.body.operation(opcode("fadd", kind), (product, given[2]), kind)
             return
-        if stem not in CALLS:
+        if stem not in CALLS or not self.loop.module.get_function(called).is_declaration:
             known = ", ".join(sorted(set(CALLS)))
             raise self.loop.fault(at, f"calls of {called[:40]} cannot be mapped; inline it, or use {known}")
         kind = given[0].kind

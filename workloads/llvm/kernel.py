@@ -6,11 +6,10 @@ A loop that counts is the machine's to count; any other carries a flag that ends
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.llvm.count import MIRRORED, OPPOSITE, Count
 from mapper.workloads.llvm.instruction import Instructions
 from mapper.workloads.llvm.module import Instruction, IrLoop, find_loop, read_module
 from mapper.workloads.loop.affine import Form, split
@@ -21,8 +20,6 @@ from mapper.workloads.loop.lowered import LoweredLoop
 from mapper.workloads.loop.reach import Reach
 
 ASSUMED_TRIPS = 16
-MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
 def kernel_from_llvm(
@@ -38,68 +35,62 @@ def kernel_from_llvm(
 
     Raises: InputError naming file, function and instruction for what cannot be mapped.
     """
+    return lowering_of(data, source, function, number, reading).kernel(name)
+
+
+def lowering_of(
+    data: bytes, source: str, function: str | None, number: int | None, reading: SourceReading = AS_WRITTEN
+) -> Lowering:
+    """The innermost loop that ``kernel_from_llvm`` finds, lowered.
+
+    Raises: InputError as there.
+    """
     try:
         loop, others = find_loop(read_module(data, source), source, function, number)
-        lowered = Lowering(loop, reading.passes).lowered() or Lowering(loop, reading.passes, True).lowered()
-        assert lowered is not None
+        lowering = Lowering(loop, reading.passes)
+        if lowering.lowered is None:
+            lowering = Lowering(loop, reading.passes, flagged=True)
         if number is None and others:
-            lowered.note(f"the function has {others} more innermost loops; this is number 0")
-        return kernel_of(lowered, name, "", reading.passes)
+            lowering.whole.note(f"the function has {others} more innermost loops; this is number 0")
+        return lowering
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
 
 
-@dataclass(frozen=True)
-class Count:
-    """The loop goes on as long as ``value`` (of its last iteration, by form) stands in ``order`` to ``bound``."""
-
-    value: Form
-    order: str
-    bound: Value
-    unsigned: bool
-
-    def trips(self, symbols: dict[str, int]) -> int | None:
-        """How often the loop runs with the numbers that live-ins stand at; None if it never ends."""
-        parts = split(self.value)
-        if parts is None or parts[0] == 0:
-            return None
-        step = parts[0]
-        first = sum(factor * _product(term, symbols) for term, factor in parts[1].items())
-        gap = int(self.bound.number) - first
-        if self.order == "ne":
-            return gap // step + 1 if gap % step == 0 and gap // step >= 0 else None
-        if self.order in ("gt", "ge"):
-            gap, step = -gap, -step
-        elif self.order not in ("lt", "le"):
-            return None
-        if gap < 0 or (gap == 0 and self.order in ("lt", "gt")):
-            return 1
-        return None if step <= 0 else (gap // step + 2 if self.order in ("le", "ge") else -(-gap // step) + 1)
-
-
-def _product(term: tuple[str, ...], symbols: dict[str, int]) -> int:
-    total = 1
-    for name in term:
-        total *= symbols[name]
-    return total
-
-
 class Lowering:
-    """Lowers one loop: header phis, then block after block; ``flagged``: by a flag even if it may count."""
+    """Lowers one loop: header phis, then block after block; ``flagged``: by a flag even if it may count.
+
+    ``lowered``: the loop, ready for passes; None if it counts to what cannot be told, so that a flag must end it.
+    Raises: InputError for what cannot be mapped.
+    """
 
     def __init__(self, loop: IrLoop, passes: frozenset[str], flagged: bool = False) -> None:
         self.loop, self.passes, self.flagged = loop, passes, flagged
         self.body = LoopBody("entry" in passes)
         self.lines = Instructions(loop, self.body)
         self.edges: dict[tuple[str, str], Value | None] = {}
+        self.where: dict[str, Value | None] = {}
         self.variable: Value | None = None
         self.step = 1
+        self.lowered = self._lowered()
 
-    def lowered(self) -> LoweredLoop | None:
-        """The loop, ready for passes; None if it counts to what cannot be told, so that a flag must end it.
+    @property
+    def whole(self) -> LoweredLoop:
+        """The loop that is lowered."""
+        assert self.lowered is not None
+        return self.lowered
 
-        Raises: InputError for what cannot be mapped.
+    def kernel(self, name: str) -> Kernel:
+        """Its kernel, after the passes.
+
+        Raises: InputError as ``kernel_of``, or if it is nested too deeply.
         """
+        try:
+            return kernel_of(self.whole, name, "", self.passes)
+        except RecursionError:
+            raise InputError(self.loop.source, "", "nested too deeply; flatten it") from None
+
+    def _lowered(self) -> LoweredLoop | None:
         header = self.loop.blocks[0]
         phis = [one for one in header.instructions if one.opcode == "phi"]
         carried = self._header(phis)
@@ -118,7 +109,7 @@ class Lowering:
             self.body.nodes[phi].final = self._in_unit(final, one)
         if ended is not None:
             self.body.nodes[ended].final = self._ended(alive, leaving)
-        self._live_outs(alive)
+        self._live_outs()
         return self._finished(counted)
 
     def _coming(self, phi: Instruction, block: str) -> Instruction:
@@ -217,6 +208,7 @@ class Lowering:
             if block.name != header:
                 coming = [edge for edge in self.edges if edge[1] == block.name]
                 where = self._any([self.edges[edge] for edge in coming])
+            self.where[block.name] = where
             for one in block.instructions[:-1]:
                 if one.opcode != "phi":
                     self.lines.lower(one, where)
@@ -299,8 +291,8 @@ class Lowering:
         before = self.body.operation("eq", (alive, integer(0)), "int")
         return left if left.literal is not None else self.body.operation("or", (before, left), "int")
 
-    def _live_outs(self, alive: Value | None) -> None:
-        """Values that are used after the loop are stored, each to a word of its own."""
+    def _live_outs(self) -> None:
+        """Values that are used after the loop are stored where they are computed, each to a word of its own."""
         used: dict[str, Instruction] = {}
         function = self.loop.module.get_function(self.loop.function)
         inside = self.loop.inside
@@ -308,12 +300,13 @@ class Lowering:
             if block.name not in self.loop.names:
                 for one in block.instructions:
                     used |= {each.name: inside[each.name] for each in one.operands if each.name in inside}
+        blocks = {one.name: block.name for block in self.loop.blocks for one in block.instructions}
         for name, one in used.items():
             value = self.lines.values.get(name)
             if value is None or value.base is not None or str(one.type) == "ptr":
                 continue
             self.lines.arrays[name] = ArrayShape(self.lines.type_of(one, one), (1,))
-            self.body.store(name, value.kind, integer(0), value, alive)
+            self.body.store(name, value.kind, integer(0), value, self.where[blocks[name]])
             self.lines.notes.append(f"%{name} is used after the loop: each iteration stores it to {name}[0]")
 
     def _finished(self, counted: bool) -> LoweredLoop | None:

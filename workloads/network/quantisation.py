@@ -11,20 +11,34 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mapper.workloads.network.operator_network import OperatorNetwork
+from mapper.workloads.network.operator_network import NetworkOperator, OperatorNetwork
+from mapper.workloads.network.work import ACTIVATIONS
 
 QUANTISING = frozenset({"QuantizeLinear", "DequantizeLinear"})
+REQUANTISE = "QuantizeLinear"
+"""An operator that is left where a tensor's integers are brought to another scale or zero point by themselves."""
+INTEGER = "QLinear"
+"""Before the name of an activation that takes integers of one scale and makes some of another, so that it cannot be
+merged into the layer before it, whose own integers are rounded first."""
+KEEPING = frozenset({"Concat", "MaxPool", "GlobalMaxPool"})
+"""What hands on integers as they are."""
+RECTIFYING = frozenset({"Relu", "Clip"})
+"""What may be merged where nothing but a limit changes."""
 
 
 @dataclass(frozen=True)
 class QuantisedTensor:
     """``scale`` * (integer - ``zero``); the integers are the tensor ``integers`` of the file, ``offset`` (128) more
-    than integers of 8 bits with sign where they have none."""
+    than integers of 8 bits with sign where they have none. ``integers`` is empty where the file has no such tensor."""
 
     scale: float
     zero: int
     offset: int
     integers: str
+
+    def alike(self, other: QuantisedTensor) -> bool:
+        """Whether equal integers mean equal numbers."""
+        return (self.scale, self.zero - self.offset) == (other.scale, other.zero - other.offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +67,8 @@ def is_quantised(network: OperatorNetwork) -> bool:
 
 
 def without_quantising(network: OperatorNetwork) -> OperatorNetwork:
-    """The network whose operators read what a quantising one reads instead of what it makes."""
+    """The network whose operators read what a quantising one reads instead of what it makes; its outputs keep their
+    names."""
     origin: dict[str, str] = {}
     kept = []
     for operator in network.operators:
@@ -62,7 +77,49 @@ def without_quantising(network: OperatorNetwork) -> OperatorNetwork:
             origin[operator.output] = operands[0]
         else:
             kept.append(replace(operator, operands=operands))
-    outputs = tuple(origin.get(name, name) for name in network.outputs)
-    inputs = network.inputs
-    tensors = {name: shape for name, shape in network.tensors.items() if name not in origin}
-    return replace(network, operators=tuple(kept), tensors=tensors, inputs=inputs, outputs=outputs)
+    for name in network.outputs:
+        if name in origin:
+            kept.append(NetworkOperator(f"output {name}", name, "Identity", (origin[name],), (name,)))
+    tensors = {
+        name: shape
+        for name, shape in network.tensors.items()
+        if name not in origin or name in network.outputs
+    }
+    return replace(network, operators=tuple(kept), tensors=tensors)
+
+
+def with_requantising(network: OperatorNetwork, formats: Mapping[str, QuantisedTensor]) -> OperatorNetwork:
+    """``network``, which is ``without_quantising``, with operators that bring integers from one format to another:
+    those that a concatenation or a max pool reads to that of its result, and activations of unlike operand and result.
+    ``formats`` by tensor; those that have none are left alone."""
+    operators: list[NetworkOperator] = []
+    tensors = dict(network.tensors)
+    added = 0
+    for operator in network.operators:
+        wanted = formats.get(operator.output)
+        unlike = [] if wanted is None else _unlike(operator, formats, wanted)
+        if operator.op in KEEPING and unlike:
+            renamed = {}
+            for name in unlike:
+                added += 1
+                renamed[name] = f"{name} of {operator.output}"
+                tensors[renamed[name]] = tensors[name]
+                title = f"{REQUANTISE.lower()}{added}"
+                operators.append(
+                    NetworkOperator(title, operator.source, REQUANTISE, (name,), (renamed[name],))
+                )
+            operands = tuple(renamed.get(name, name) for name in operator.operands)
+            operators.append(replace(operator, operands=operands))
+        elif operator.op in ACTIVATIONS and wanted is not None and len(operator.operands) == 1:
+            merges = operator.inputs[0] not in formats or (operator.op in RECTIFYING and not unlike)
+            operators.append(operator if merges else replace(operator, op=f"{INTEGER}{operator.op}"))
+        else:
+            operators.append(operator)
+    return replace(network, operators=tuple(operators), tensors=tensors)
+
+
+def _unlike(
+    operator: NetworkOperator, formats: Mapping[str, QuantisedTensor], wanted: QuantisedTensor
+) -> list[str]:
+    names = dict.fromkeys(operator.inputs)
+    return [name for name in names if name in formats and not formats[name].alike(wanted)]

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -144,10 +145,12 @@ def _hashed(path: Path) -> InputFile:
 def _answer(path: Path, batch: int | None, dims: Dims, wanted: str, data: BinaryIO | None) -> dict[str, Any]:
     """What the child finds, as JSON; weights are written to ``data``."""
     from mapper.workloads.onnx.file import read_model
+    from mapper.workloads.onnx.integer_operator import unfolded
     from mapper.workloads.onnx.shape.open_dimension import close_dimensions
 
     try:
         model = read_model(path)
+        model = replace(model, proto=unfolded(model.proto))
         close_dimensions(model.proto.graph, dims, str(path))
         if wanted == "layers":
             found = _layers(model, path, batch)

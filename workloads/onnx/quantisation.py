@@ -3,6 +3,7 @@ and QuantizeLinear."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,14 @@ import onnx
 from onnx import numpy_helper
 
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
-from mapper.workloads.network.quantisation import Quantisation, QuantisedTensor, QuantisedWeight
+from mapper.workloads.network.quantisation import (
+    REQUANTISE,
+    Quantisation,
+    QuantisedTensor,
+    QuantisedWeight,
+)
 from mapper.workloads.network.work import RENAMING
+from mapper.workloads.onnx.integer_operator import unfolded
 
 Array = npt.NDArray[Any]
 PASSING = frozenset({"MaxPool", "Transpose"})
@@ -21,16 +28,34 @@ PASSING = frozenset({"MaxPool", "Transpose"})
 
 def quantisation_of(model: onnx.ModelProto, network: LayerNetwork) -> Quantisation | None:
     """None if a layer of products of ``network``, which is without quantising operators, is in floats."""
-    reading = _Reading(model)
+    reading = _Reading(unfolded(model))
+    tensors = dict(reading.tensors)
+    for layer in network.layers:
+        # What a layer by itself brings to the format of the one that reads it is in no file.
+        for one in layer.inputs:
+            if (
+                one.layer is not None
+                and network.layer(one.layer).op == REQUANTISE
+                and layer.output in tensors
+            ):
+                tensors[one.memory] = replace(tensors[layer.output], integers="")
     weights: dict[str, QuantisedWeight] = {}
     for layer in network.layers:
         if layer.work not in ("convolution", "fully_connected"):
             continue
         own = reading.weight(layer)
-        if own is None or not {layer.inputs[0].memory, layer.output} <= reading.tensors.keys():
+        if own is None or not {layer.inputs[0].memory, layer.output} <= tensors.keys():
             return None
         weights[layer.name] = own
-    return Quantisation(reading.tensors, weights) if weights else None
+    return Quantisation(tensors, weights) if weights else None
+
+
+def tensor_formats(model: onnx.ModelProto) -> dict[str, QuantisedTensor]:
+    """Formats of all tensors that have one, by the names that they have in the network without quantising operators,
+    those that are only renamed or reshaped included."""
+    reading = _Reading(unfolded(model))
+    renamed = {name: origin for name, origin in reading.renamed.items() if origin in reading.tensors}
+    return {name: reading.tensors[origin] for name, origin in renamed.items()} | reading.tensors
 
 
 class _Reading:
@@ -41,6 +66,7 @@ class _Reading:
         self.tensors: dict[str, QuantisedTensor] = {}
         self.dequantised: dict[str, tuple[Array, Array, Array]] = {}
         self.nodes: dict[str, onnx.NodeProto] = {}
+        self.renamed: dict[str, str] = {}
         self._origin: dict[str, str] = {}
         for node in model.graph.node:
             self._add(node)
@@ -60,7 +86,7 @@ class _Reading:
         elif node.op_type in RENAMING or node.op_type in PASSING:
             origin = self.origin(node.input[0])
             if node.op_type in RENAMING:
-                self._origin[node.output[0]] = origin
+                self._origin[node.output[0]] = self.renamed[node.output[0]] = origin
             elif origin in self.tensors:
                 self.tensors[node.output[0]] = self.tensors[origin]
 

@@ -7,7 +7,8 @@ corners of their index ranges. Only the cost comes from the model.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 
 from mapper.arch.hierarchy import Constraint, Fanout
@@ -15,7 +16,7 @@ from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.hierarchy.cost import HierarchyCost, evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping
-from mapper.models.hierarchy.role import loops_called, tensors_called
+from mapper.models.hierarchy.role import loops_called, loops_meant, tensors_called
 from mapper.workloads.nest.loop_nest import Operand
 
 FACTORS = "factors multiply to the bound"
@@ -114,7 +115,7 @@ def _not_carried(problem: HierarchyProblem, fanout: Fanout, level: LevelMapping,
     allowed = fanout.x_loops if axis == "x" else fanout.y_loops
     if allowed is None:
         return []
-    carried = {loop for name in allowed for loop in loops_called(problem.nest, name)}
+    carried = {loop for name in allowed for loop in loops_meant(problem.nest, problem.machine, name)}
     return [
         one.loop for one in level.spatial if one.axis == axis and one.trips > 1 and one.loop not in carried
     ]
@@ -140,11 +141,12 @@ def _kept(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[Brok
 def _given(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
     """Factors, permutations and splits that the machine's constraints or pins give."""
     by_name = {level.level: level for level in mapping.levels}
-    for constraint in (*problem.machine.constraints, *problem.pins.constraints):
+    own = [(one, partial(loops_meant, problem.nest, problem.machine)) for one in problem.machine.constraints]
+    pinned = [(one, partial(loops_called, problem.nest)) for one in problem.pins.constraints]
+    for constraint, called in (*own, *pinned):
         level = by_name[constraint.level]
-        yield from _given_factors(problem, constraint, level)
-        named = (loop for name in constraint.permutation for loop in loops_called(problem.nest, name))
-        listed = list(dict.fromkeys(named))
+        yield from _given_factors(constraint, level, called)
+        listed = list(dict.fromkeys(loop for name in constraint.permutation for loop in called(name)))
         if constraint.kind == "temporal":
             moving = [one.loop for one in reversed(level.temporal) if one.trips > 1]
             expected = [loop for loop in listed if loop in moving]
@@ -165,12 +167,12 @@ def _wrong_side(loop: str, axis: str, listed: list[str], split: int, loops: int)
 
 
 def _given_factors(
-    problem: HierarchyProblem, constraint: Constraint, level: LevelMapping
+    constraint: Constraint, level: LevelMapping, called: Callable[[str], tuple[str, ...]]
 ) -> Iterator[BrokenRule]:
     given = [(name, trips, True) for name, trips in constraint.factors.items()]
     given += [(name, trips, False) for name, trips in constraint.most.items()]
     for name, trips, exact in given:
-        for loop in loops_called(problem.nest, name):
+        for loop in called(name):
             own = level.temporal if constraint.kind == "temporal" else level.spatial
             actual = math.prod(one.trips for one in own if one.loop == loop)
             if actual != trips and (exact or actual > trips):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mapper.workloads.network.network_layer import NetworkLayer
+
 Integers = npt.NDArray[Any]
 LOWEST, HIGHEST = -128, 127
 
@@ -47,8 +49,10 @@ class Rounding:
 @dataclass(frozen=True, eq=False)
 class LayerNumbers:
     """``kernels`` (k1, k2, channels of a group, maps), ``bias`` and ``factor`` of every map. ``sums``: the largest
-    magnitude that a sum may have. ``times``: factors of the operands of an addition. ``rounding``: None of a layer that
-    only the host has numbers for."""
+    magnitude that a sum may have. ``times``: factors of the operands of an addition, and ``zeros`` the zero points
+    of those and of its result as the units take them, where they are others than the formats'. ``rounding``: None
+    of a layer that only the host has numbers for. ``table``: its results for the integers from -128 on, if it has
+    such a form."""
 
     kernels: Integers
     bias: Integers
@@ -56,6 +60,8 @@ class LayerNumbers:
     rounding: Rounding | None
     sums: int | None = None
     times: tuple[int, ...] = ()
+    zeros: tuple[int, ...] = ()
+    table: Integers | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +78,11 @@ class NetworkNumbers:
 
     def zero(self, tensor: str) -> int:
         return self.formats.get(tensor, Format()).zero
+
+    def zeros(self, layer: NetworkLayer) -> tuple[int, ...]:
+        """Zero points of a layer's operands and of its result, as the units take them."""
+        own = self.layers[layer.name].zeros
+        return own or tuple(self.zero(name) for name in (*(one.memory for one in layer.inputs), layer.output))
 
 
 def requantised(sums: Integers, bias: Integers, factor: Integers, rounding: Rounding) -> Integers:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mapper.models.algorithm_selection.control.sequence import layer_shape
+from mapper.models.algorithm_selection.number.fitting import OWN, fitted_addition, fitted_rescaling
+from mapper.models.algorithm_selection.number.mantissa import mantissas
 from mapper.models.algorithm_selection.number.network_number import (
     HIGHEST,
     LOWEST,
@@ -23,18 +25,18 @@ from mapper.models.algorithm_selection.number.network_number import (
 )
 from mapper.models.algorithm_selection.number.seeded import SCALES
 from mapper.models.algorithm_selection.number.slope import SLOPE_BITS
-from mapper.models.algorithm_selection.overlay.running import activates, adds, averages
+from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, requantises
 from mapper.models.scale import factor_and_shift
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
-from mapper.workloads.network.quantisation import Quantisation
+from mapper.workloads.network.quantisation import INTEGER, REQUANTISE, Quantisation
 from mapper.workloads.network.work import ACTIVATIONS
 from mapper.workloads.reference.elementwise import activation
 
 Tensors = Mapping[str, npt.NDArray[Any]]
+Tables = Mapping[str, Integers]
 Doubles = npt.NDArray[np.float64]
 FACTOR_BITS = 30
-SINGLE_BITS = 24
 TIMES_BITS = 17
 
 
@@ -71,15 +73,16 @@ def own_numbers(
 
 
 def quantised_numbers(
-    network: LayerNetwork, weights: Tensors, quantisation: Quantisation, origin: str
+    network: LayerNetwork, weights: Tensors, quantisation: Quantisation, origin: str, sums: Tables
 ) -> NetworkNumbers:
-    """The numbers of a network whose tensors and weights are quantised: those that it has."""
+    """The numbers of a network whose tensors and weights are quantised: those that it has. ``sums``: what additions
+    make of all pairs of integers from -128 on, by layer."""
     formats = {
         name: Format(one.scale, one.zero - one.offset, one.offset)
         for name, one in quantisation.tensors.items()
     }
     layers = {
-        layer.name: _Layer(network, layer, formats, weights, quantisation).numbers()
+        layer.name: _Layer(network, layer, formats, weights, quantisation, sums).numbers()
         for layer in network.layers
     }
     return NetworkNumbers(layers, formats, weights, origin, exact=True)
@@ -92,15 +95,18 @@ class _Layer:
     formats: Mapping[str, Format]
     weights: Tensors
     quantisation: Quantisation | None
+    sums: Tables = field(default_factory=dict)
 
     def numbers(self) -> LayerNumbers:
         layer = self.layer
         if layer.work in ("convolution", "fully_connected"):
             return self._product()
+        if requantises(layer):
+            return self._table()
         if averages(layer):
             return self._average()
         if adds(layer):
-            return self._addition()
+            return self._fitted_addition() if layer.name in self.sums else self._addition()
         if layer.work == "max_pool" or activates(layer):
             return self._plain(self._limits(0))
         return self._plain(None)
@@ -115,7 +121,7 @@ class _Layer:
         # In the order in which onnxruntime computes it.
         real = np.float32(source.scale) * scales.astype(np.float32) / np.float32(target.scale)
         if self.quantisation:
-            factor, shift = _mantissas(real)
+            factor, shift = mantissas(real)
         else:
             shift = FACTOR_BITS - max(0, math.ceil(math.log2(float(real.max()))))
             factor = np.rint(real.astype(np.float64) * 2.0**shift).astype(np.int64)
@@ -179,7 +185,7 @@ class _Layer:
         if not whole:
             return self._plain(None)
         real = np.float32(source.scale) / (np.float32(target.scale) * np.float32(count))
-        factor, shift = _mantissas(np.array([real], np.float32))
+        factor, shift = mantissas(np.array([real], np.float32))
         return LayerNumbers(
             np.zeros((0, 0, 0, 1), np.int64), np.zeros(1, np.int64), factor, self._limits(shift)
         )
@@ -194,6 +200,32 @@ class _Layer:
         rounding = self._limits(shift, single=False)
         none = np.zeros((0, 0, 0, 1), np.int64)
         return LayerNumbers(none, np.zeros(1, np.int64), np.ones(1, np.int64), rounding, times=times)
+
+    def _fitted_addition(self) -> LayerNumbers:
+        """As onnxruntime adds, of every pair of integers where there are such factors."""
+        first, second = (self._format(one.memory) for one in self.layer.inputs)
+        target = self._format(self.layer.output)
+        unit, zeros = np.float32(target.scale or 1), (first.zero, second.zero, target.zero)
+        ratios = (float(np.float32(first.scale or 1) / unit), float(np.float32(second.scale or 1) / unit))
+        fit = fitted_addition(ratios, zeros, target.offset, self.sums[self.layer.name])
+        none, bias, factor = np.zeros((0, 0, 0, 1), np.int64), np.array([fit.bias]), np.array([fit.factor])
+        return LayerNumbers(none, bias, factor, fit.rounding, times=fit.times, zeros=(*zeros[:2], fit.zero))
+
+    def _table(self) -> LayerNumbers:
+        """Integers of another format, or an activation of them: through the requantisers if these have the whole table,
+        else on the host."""
+        source, target = self._format(self.layer.inputs[0].memory), self._format(self.layer.output)
+        reals, operator = source.values(OWN), self.layer.operator
+        if operator.op != REQUANTISE:
+            own = replace(operator, op=operator.op.removeprefix(INTEGER))
+            reals = activation(own, reals, self._scalars(own))
+        table = target.integers(reals).astype(np.int64)
+        none, zero = np.zeros((0, 0, 0, 1), np.int64), np.zeros(1, np.int64)
+        ratio = float(np.float32(source.scale or 1) / np.float32(target.scale or 1))
+        fit = fitted_rescaling(ratio, (source.zero, target.zero), table)
+        if fit.wrong or not activates(self.layer):
+            return LayerNumbers(none, zero, np.ones(1, np.int64), None, table=table)
+        return LayerNumbers(none, zero, np.array([fit.factor]), fit.rounding)
 
     def _limits(self, shift: int, single: bool | None = None) -> Rounding | None:
         """Limits of the output's format, and of ReLU or Clip; None if something is merged that has no unit."""
@@ -217,15 +249,3 @@ class _Layer:
 
     def _format(self, tensor: str) -> Format:
         return self.formats[tensor]
-
-
-def _mantissas(real: npt.NDArray[np.float32]) -> tuple[Integers, int]:
-    """Numbers of single precision as integers over one power of two, exactly so long as none is 2^7 times another."""
-    _, exponents = np.frexp(real)
-    least = int(exponents.min())
-    shift = SINGLE_BITS - least
-    factor = np.rint(real.astype(np.float64) * 2.0**shift)
-    while factor.max() >= 1 << 31 or shift > 63:
-        shift -= 1
-        factor = np.rint(real.astype(np.float64) * 2.0**shift)
-    return factor.astype(np.int64), shift

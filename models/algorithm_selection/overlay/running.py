@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from mapper.models.algorithm_selection.number.average import mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
+from mapper.workloads.network.quantisation import INTEGER, REQUANTISE
+from mapper.workloads.network.work import ACTIVATIONS
 
 MOVE_WORDS = 80
 CHUNKS, CHUNKED = 4, 1024
@@ -97,11 +99,16 @@ def adds(layer: NetworkLayer) -> bool:
 
 
 def activates(layer: NetworkLayer) -> bool:
-    """Whether the requantisers can do a layer by itself."""
-    return (
-        layer.work == "activation"
-        and layer.op in ("Relu", "Clip", "LeakyRelu")
-        and len(layer.output_shape) == 4
+    """Whether the requantisers can do a layer by itself: an activation, or integers of another scale."""
+    own = layer.work == "activation" and layer.op in ("Relu", "Clip", "LeakyRelu")
+    limits = layer.op in (REQUANTISE, f"{INTEGER}Relu", f"{INTEGER}Clip")
+    return (own or limits) and len(layer.output_shape) == 4
+
+
+def requantises(layer: NetworkLayer) -> bool:
+    """Whether a layer makes integers of one format of those of another, one by one."""
+    return layer.op == REQUANTISE or (
+        layer.op.removeprefix(INTEGER) in ACTIVATIONS and layer.op.startswith(INTEGER)
     )
 
 
@@ -123,7 +130,7 @@ def _taken(layer: NetworkLayer) -> int:
 def _summed(layer: NetworkLayer, after: int) -> Pool:
     shape = layer.output_shape
     positions = math.prod(shape[2:])
-    if layer.work == "activation":
+    if activates(layer):
         return Pool(layer.name, after, shape[0] * positions, shape[1], shape[0])
     cut = chunks(layer)
     parts = [(end - first) * math.prod(shape[3:]) for first, end in cut]

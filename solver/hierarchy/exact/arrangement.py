@@ -10,24 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from mapper.arch.hierarchy import Actions
-from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, steps
 from mapper.solver.hierarchy.exact.group import Groups
-from mapper.solver.hierarchy.space import divisors
 
 Array = Any
 Keep = tuple[tuple[str, ...], ...]
-Unit = tuple[str, ...]
-"""Loops that go into space together: their trips are those of all of them."""
-UnitTrips = dict[Unit, int]
-SpaceTrips = tuple[tuple[UnitTrips, UnitTrips], ...]
-"""Below each level, trips along X and along Y."""
 NO_ENERGY = Actions(read=0, fill=0, update=0)
 EXACT = 2.0**53
 
@@ -202,71 +194,3 @@ class Outset:
 def _exact(energy_pj: float) -> float:
     """An energy as the model counts it, in pJ."""
     return steps(energy_pj) / STEPS_PER_PJ
-
-
-def spaces(
-    problem: HierarchyProblem, groups: Groups
-) -> Iterator[tuple[SpaceTrips, tuple[tuple[int, ...], ...]]]:
-    """Every choice of loops in space, with the trips of groups by level; one of those whose groups have the same, and
-    of splits into X and Y that take the same loops, one."""
-    units = [unit for group in groups.loops for unit in _units(problem, group)]
-    bounds = {unit: math.prod(problem.bounds[loop] for loop in unit) for unit in units}
-    seen = set()
-    for space in product(*(_fans(problem, level, bounds) for level in range(len(problem.machine.levels)))):
-        spread = [{unit: x.get(unit, 1) * y.get(unit, 1) for unit in units} for x, y in space]
-        if any(bound % math.prod(one[unit] for one in spread) for unit, bound in bounds.items()):
-            continue
-        key = tuple(
-            tuple(math.prod(one[unit] for unit in units if unit[0] in group) for group in groups.loops)
-            for one in spread
-        )
-        if key not in seen:
-            seen.add(key)
-            yield space, key
-
-
-def _units(problem: HierarchyProblem, group: tuple[str, ...]) -> list[Unit]:
-    """A group as it goes into space: together where fan-outs treat its loops alike, else each loop by itself."""
-    axes: tuple[Axis, ...] = ("x", "y")
-    for level in range(len(problem.machine.levels)):
-        for axis in axes:
-            fanout = problem.machine.levels[level].fanout
-            width = fanout.x if axis == "x" else fanout.y
-            most = {problem.most(level, axis, loop) for loop in group}
-            shut = most == {1}
-            given = {problem.exact(level, axis, loop) for loop in group}
-            free = all(problem.most(level, axis, loop) >= min(width, problem.bounds[loop]) for loop in group)
-            if not given <= {None, 1} or len(given) > 1 or not (shut or free):
-                return [(loop,) for loop in group]
-    return [group]
-
-
-def _fans(
-    problem: HierarchyProblem, level: int, bounds: dict[Unit, int]
-) -> list[tuple[UnitTrips, UnitTrips]]:
-    """What loops may do in space below a level: trips along X and along Y."""
-    fanout = problem.machine.levels[level].fanout
-    found: dict[tuple[tuple[Unit, int], ...], tuple[UnitTrips, UnitTrips]] = {}
-
-    def most(axis: Axis, unit: Unit) -> int:
-        together = len(unit) > 1 and problem.most(level, axis, unit[0]) > 1
-        return bounds[unit] if together else problem.most(level, axis, unit[0])
-
-    def grow(units: list[Unit], x: UnitTrips, y: UnitTrips, wide: int, high: int) -> None:
-        if not units:
-            together = {unit: x.get(unit, 1) * y.get(unit, 1) for unit in (*x, *y)}
-            found.setdefault(tuple(sorted(together.items())), (x, y))
-            return
-        unit, rest = units[0], units[1:]
-        given = problem.exact(level, "x", unit[0])
-        for across in divisors(bounds[unit]):
-            if across > min(wide, most("x", unit)):
-                continue
-            for down in divisors(bounds[unit] // across):
-                if down > min(high, most("y", unit)) or given not in (None, across * down):
-                    continue
-                own_x, own_y = ({unit: across} if across > 1 else {}), ({unit: down} if down > 1 else {})
-                grow(rest, {**x, **own_x}, {**y, **own_y}, wide // across, high // down)
-
-    grow(list(bounds), {}, {}, fanout.x, fanout.y)
-    return list(found.values())

@@ -11,9 +11,10 @@ import numpy as np
 
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.hierarchy.exact import expansion, floor, kernel
-from mapper.solver.hierarchy.exact.arrangement import Outset, SpaceTrips
+from mapper.solver.hierarchy.exact.arrangement import Outset
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles
 from mapper.solver.hierarchy.exact.chosen import mapping_of
+from mapper.solver.hierarchy.exact.in_space import SpaceTrips
 from mapper.solver.hierarchy.exact.lattice import Lattice, lattice_of
 from mapper.solver.hierarchy.exact.order_table import movers_of, order_table
 from mapper.solver.hierarchy.exact.outset_bound import SHY, Opening
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 Array = Any
 MOST_CHILDREN = 1 << 12
 NO_FRONT = np.zeros((0, 2))
+MOST_ROWS = 4_000_000
+"""Children of the outermost tile, with orders."""
+STEPS_AT_ONCE = 1_000_000
+"""From tiles to those inside them, between two looks at the time."""
 MOST_LINKS = 20
 """Between levels, of all tensors: sets of them are counted as bits."""
 
@@ -42,8 +47,8 @@ class Branch:
         self.is_exact = outset.is_exact
 
     def build(self, effort: Effort) -> bool:
-        """Tabulate the floors and with them a better bound; False if there are too many tiles, or time is over."""
-        lattice = lattice_of(self.outset) if len(self.inner) <= MOST_LINKS else None
+        """Tabulate the floors and with them a better bound; False if that takes too much, or time is over."""
+        lattice = lattice_of(self.outset, effort) if len(self.inner) <= MOST_LINKS else None
         if lattice is None:
             return False
         self.lattice: Lattice = lattice
@@ -67,14 +72,12 @@ class Branch:
         self.floor: list[Array] = [np.zeros((1, 0))] * self.levels
         self.floor[last] = np.where(lattice.allowed[last], 0.0, np.inf)[None, :]
         for level in reversed(range(1, last)):
-            if effort.is_over():
+            if not self._tabulate(level, effort):
                 return False
-            self._tabulate(level)
-        self._begin()
-        return True
+        return self._begin()
 
-    def _begin(self) -> None:
-        """Stand at the outermost tile, with nothing decided."""
+    def _begin(self) -> bool:
+        """Stand at the outermost tile, with nothing decided; False if it has too many children."""
         lattice, groups = self.lattice, len(self.lattice.counts)
         self.digits = np.zeros((self.levels + 1, groups), np.int64)
         self.digits[0] = lattice.counts - 1
@@ -87,9 +90,13 @@ class Branch:
         if not lattice.allowed[0][int(self.digits[0] @ lattice.radix)]:
             self.bound = math.inf
         elif self.levels > 1:
-            self.bound = max(self.bound, self._root())
+            root = self._root()
+            self.bound = max(self.bound, root or 0.0)
+            return root is not None
+        return True
 
-    def _tabulate(self, level: int) -> None:
+    def _tabulate(self, level: int, effort: Effort) -> bool:
+        """The floors of a level; False if time is over before they are all known."""
         lattice = self.lattice
         labels = self._labels(level)
         index = np.zeros(1 << len(self.inner), np.int64)
@@ -99,7 +106,13 @@ class Branch:
         together = sorted({link.tensor for link in self.inner if link.inner > level})
         movers = tuple(dict.fromkeys(self.movers[t] for t in together))
         stage = self._stage(level, order_table(movers, self.given[level], len(lattice.counts), inside=False))
-        floor.floors(*self.fixed, stage, lattice.allowed[level], index, self.floor[level])
+        allowed, found = lattice.allowed[level], self.floor[level]
+        step = max(1, len(allowed) * STEPS_AT_ONCE // max(1, lattice.steps(level)))
+        for begin in range(0, len(allowed), step):
+            if effort.is_over():
+                return False
+            floor.floors(*self.fixed, stage, allowed, index, found, begin, min(begin + step, len(allowed)))
+        return True
 
     def _stage(self, level: int, classes: kernel.Orders) -> kernel.Stage:
         lattice, labels = self.lattice, self.labels[level + 1]
@@ -134,12 +147,16 @@ class Branch:
             movers, self.given[level], len(self.lattice.counts), inside=level + 1 < self.levels
         )
 
-    def _root(self) -> float:
-        found, _ = self._expand(0, math.inf, NO_FRONT)
+    def _root(self) -> float | None:
+        """What the outermost tile costs at least; None if it has too many children to be told apart."""
+        children = self._expand(0, math.inf, NO_FRONT)
+        if children is None:
+            return None
+        found, _ = children
         return float(found[:, 0].min()) * SHY if len(found) else math.inf
 
-    def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array]:
-        """The children of the tile at ``level``, most promising first."""
+    def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array] | None:
+        """The children of the tile at ``level``, most promising first; None if they are too many."""
         room = MOST_CHILDREN
         stage = self._stage(level, self._classes(level))
         path = expansion.Path(self.digits[level], self.f, self.orders, self.paid[level], self.words[level])
@@ -151,6 +168,8 @@ class Branch:
             if found <= room:
                 break
             room = int(found)
+            if room > MOST_ROWS:
+                return None
         # Of equal bounds on the objective, the one with the least energy-delay product first.
         ranked = np.lexsort((out[:found, 2], out[:found, 0]))
         return out[:found][ranked], order[:found][ranked]
@@ -162,7 +181,9 @@ class Branch:
         if level == last:
             yield self.bound, self._mapping()
             return
-        found, order = self._expand(level, search.limit, search.front)
+        expanded = self._expand(level, search.limit, search.front)
+        assert expanded is not None, "no tile has more children than the outermost"
+        found, order = expanded
         for row_found, row_order in zip(found, order, strict=True):
             if not search.wants(row_found[0] * SHY, row_found[3]):
                 continue

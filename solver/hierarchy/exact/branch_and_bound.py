@@ -18,7 +18,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,11 @@ from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.hierarchy.exact.arrangement import Keep, Outset, SpaceTrips, spaces
+from mapper.solver.hierarchy.choice import first_choice
+from mapper.solver.hierarchy.exact.arrangement import Keep, Outset
 from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
-from mapper.solver.hierarchy.exact.group import Groups, groups_of
+from mapper.solver.hierarchy.exact.group import groups_of
+from mapper.solver.hierarchy.exact.in_space import Spaces
 from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
@@ -39,24 +40,23 @@ from mapper.solver.outcome import Outcome
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 
 Array = Any
-MOST_ARRANGEMENTS = 200_000
+MOST_ARRANGEMENTS = 500_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
 
 
 class Waiting(NamedTuple):
-    """An arrangement that has been measured, and no more: what levels keep, loops in space, trips of groups, and the
-    fewest cycles."""
+    """An arrangement that has been measured, and no more: what levels keep, loops in space by their row in `Spaces`,
+    and the fewest cycles."""
 
     keep: Keep
-    space: SpaceTrips
-    trips: tuple[tuple[int, ...], ...]
+    row: int
     cycles: float
 
-    def branch(self, groups: Groups) -> Branch:
+    def branch(self, spaces: Spaces) -> Branch:
         """The arrangement, to be opened."""
-        spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(groups.loops))
-        return Branch(Outset(groups, self.keep, spread), self.space)
+        spread = spaces.trips(slice(self.row, self.row + 1))
+        return Branch(Outset(spaces.groups, self.keep, spread), spaces.space(self.row))
 
 
 class Search:
@@ -90,7 +90,8 @@ class Search:
 
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping."""
-        self._gather()
+        self._start()
+        spaces = self._gather()
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
             if not self.wants(bound, branch.cycles):
@@ -99,7 +100,7 @@ class Search:
             if isinstance(branch, Branch):
                 self._open(branch, bound)
                 continue
-            opened = branch.branch(self.groups)
+            opened = branch.branch(spaces)
             if not opened.build(self.effort):
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
@@ -109,24 +110,41 @@ class Search:
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
         return self._ended()
 
-    def _gather(self) -> None:
-        """Put all arrangements into the heap."""
+    def _start(self) -> None:
+        """Have a mapping from the first moment, if none is known."""
+        space = Space(self.problem)
+        choice = first_choice(space) if self.trials.best is None else None
+        if choice is not None:
+            self._take(choice.mapping(space), math.inf, False)
+
+    def _gather(self) -> Spaces:
+        """Put the arrangements that may hold a better mapping into the heap."""
         keeps = list(Space(self.problem).keeps())
-        waiting = spaces(self.problem, self.groups)
-        while some := list(islice(waiting, TOGETHER)):
-            shape = len(some), len(self.problem.machine.levels), len(self.groups.loops)
-            spread = np.array([trips for _, trips in some], np.int64).reshape(shape)
+        spaces = Spaces(self.problem, self.groups, self.effort)
+        if not spaces.complete:
+            self.undecided = self.trials.bound
+        number = 0
+        for begin in range(0, len(spaces), TOGETHER):
+            spread = spaces.trips(slice(begin, begin + TOGETHER))
             for keep in keeps:
-                if len(self.heap) >= MOST_ARRANGEMENTS or self._over():
+                if self._over():
                     self.undecided = self.trials.bound
-                    heapq.heapify(self.heap)
-                    return
+                    break
                 opening = Opening(Outset(self.groups, keep, spread))
-                rows = zip(opening.bound.tolist(), opening.cycles.tolist(), some, strict=True)
-                for bound, cycles, (space, trips) in rows:
-                    if bound < math.inf:
-                        self.heap.append((bound, len(self.heap), Waiting(keep, space, trips, cycles)))
+                for row in np.flatnonzero(opening.bound < self.limit):
+                    waiting = Waiting(keep, begin + int(row), float(opening.cycles[row]))
+                    self.heap.append((float(opening.bound[row]), number, waiting))
+                    number += 1
+                self._keep_few()
         heapq.heapify(self.heap)
+        return spaces
+
+    def _keep_few(self) -> None:
+        """Leave out arrangements with large bounds if there are too many; the least of these bounds is remembered."""
+        if len(self.heap) > MOST_ARRANGEMENTS:
+            self.heap.sort(key=lambda one: one[:2])
+            self.undecided = min(self.undecided, self.heap[MOST_ARRANGEMENTS // 2][0])
+            del self.heap[MOST_ARRANGEMENTS // 2 :]
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()

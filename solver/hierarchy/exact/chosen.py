@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
-from mapper.solver.hierarchy.exact.arrangement import Keep, SpaceTrips, UnitTrips
+from mapper.solver.hierarchy.exact.arrangement import Keep
 from mapper.solver.hierarchy.exact.group import Groups
+from mapper.solver.hierarchy.exact.in_space import SpaceTrips, UnitTrips
 
 Array = Any
 

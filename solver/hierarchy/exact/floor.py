@@ -84,9 +84,11 @@ def _at_best(
 
 
 def _floors(
-    tiles: Tiles, tensors: Tensors, links: Links, stage: Stage, allowed: Array, index: Array, floor: Array
-) -> None:
-    """For every tile from a level inwards and every label, the least energy of the links from its boundary inwards.
+    tiles: Tiles, tensors: Tensors, links: Links, stage: Stage, allowed: Array, index: Array, floor: Array,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """For tiles from a level inwards, nodes ``first`` to ``last``, and every label, the least energy of the links from
+    its boundary inwards.
 
     A label is a set of links (bits) that are left out, because no loop from the level inwards moves their tensor: what
     they cost depends on loops further outside. ``index``: the places of labels in ``floor``."""
@@ -100,7 +102,7 @@ def _floors(
         np.zeros(2 * len(tensors.coefficient), np.float64),
     )
     price, best = np.zeros(len(links.tensors), np.float64), np.zeros(len(links.tensors), np.float64)
-    for node in range(floor.shape[1]):
+    for node in range(first, last):
         floor[:, node] = np.inf
         if not allowed[node]:
             continue

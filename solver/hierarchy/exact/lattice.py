@@ -10,9 +10,12 @@ import numpy as np
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.solver.hierarchy.exact.arrangement import Outset
 from mapper.solver.hierarchy.space import divisors
+from mapper.solver.method import Effort
 
 Array = Any
 MOST_NODES = 20_000_000
+MOST_STEPS = 1_000_000_000
+"""From all tiles of a level to those inside them: some minutes."""
 
 
 class Lattice(NamedTuple):
@@ -29,9 +32,15 @@ class Lattice(NamedTuple):
     rest: Array
     spaces: Array
 
+    def steps(self, level: int) -> int:
+        """From each tile of a level to all that may follow one level further in."""
+        ends = zip(self.starts[level], self.counts, strict=True)
+        return math.prod(int(begin[count]) for begin, count in ends)
 
-def lattice_of(outset: Outset) -> Lattice | None:
-    """The tiles of the one arrangement of ``outset``, None if they are too many to list."""
+
+def lattice_of(outset: Outset, effort: Effort) -> Lattice | None:
+    """The tiles of the one arrangement of ``outset``, None if they are too many, or the steps between them, or time is
+    over."""
     rest, spaces = outset.rest[0], outset.inside[0]
     own = [divisors(int(one)) for one in rest]
     counts = np.array([len(one) for one in own], np.int64)
@@ -44,8 +53,13 @@ def lattice_of(outset: Outset) -> Lattice | None:
     loops = [group[0] for group in outset.groups.loops]
     starts, targets, inner = _steps(outset.problem, loops, own, outset.levels)
     lattice = Lattice(values, counts, radix, starts, targets, [], rest, spaces)
-    allowed = [_allowed(outset, level, inner[level], lattice) for level in range(outset.levels)]
-    return lattice._replace(allowed=allowed)
+    if any(lattice.steps(level) > MOST_STEPS for level in range(1, outset.levels - 1)):
+        return None
+    for level in range(outset.levels):
+        if effort.is_over():
+            return None
+        lattice.allowed.append(_allowed(outset, level, inner[level], lattice))
+    return lattice
 
 
 def _steps(
@@ -87,28 +101,33 @@ def _steps(
 
 def _allowed(outset: Outset, level: int, reach: list[set[int]], lattice: Lattice) -> Array:
     """Nodes whose tiles levels from here inwards can make, and that fit the level."""
-    nodes = math.prod(int(one) for one in lattice.counts)
-    index = np.arange(nodes)
-    digits = [(index // radix) % count for radix, count in zip(lattice.radix, lattice.counts, strict=True)]
-    possible = np.ones(nodes, np.bool_)
-    for own, made in zip(digits, reach, strict=True):
-        possible &= np.isin(own, sorted(made))
+    groups = len(lattice.counts)
+
+    def along(j: int, row: Array) -> Array:
+        """What holds for each divisor of a group, for all nodes; digits of the first group change fastest."""
+        return row.reshape([-1 if axis == groups - 1 - j else 1 for axis in range(groups)])
+
+    possible = np.ones([int(count) for count in reversed(lattice.counts)], np.bool_)
+    for j, made in enumerate(reach):
+        possible &= along(j, np.isin(np.arange(lattice.counts[j]), sorted(made)))
     capacity = outset.machine.levels[level].capacity
     if capacity is None:
-        return possible
+        return possible.ravel()
     sizes = [
-        lattice.values[j][own].astype(np.float64) * lattice.spaces[level, j] for j, own in enumerate(digits)
+        lattice.values[j, :count].astype(np.float64) * lattice.spaces[level, j]
+        for j, count in enumerate(lattice.counts)
     ]
     shape = outset.shape
-    words = np.zeros(nodes)
+    words: Array = np.zeros(1)
     for t, operand in enumerate(outset.problem.nest.operands):
         if operand.name in outset.keep[level]:
-            tile = np.ones(nodes)
+            tile: Array = np.ones(1)
             for row in shape.coefficient[shape.dimension[t] : shape.dimension[t + 1]]:
-                extent = np.ones(nodes)
-                for factor, size in zip(row, sizes, strict=True):
+                extent: Array = np.ones(1)
+                for j, factor in enumerate(row):
                     if factor:
-                        extent += abs(factor) * (size - 1)
-                tile *= extent
-            words += tile
-    return possible & (words <= capacity)
+                        extent = extent + along(j, abs(factor) * (sizes[j] - 1))
+                tile = tile * extent
+            words = words + tile
+    fits: Array = possible & (words <= capacity)
+    return fits.ravel()

@@ -7,14 +7,15 @@ from random import Random
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
-from mapper.solver.hierarchy.heuristic.draw import Choice, changed, draw
+from mapper.solver.hierarchy.choice import Choice, first_choice
+from mapper.solver.hierarchy.heuristic.draw import changed, draw
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 
 STEPS = 4_000
-MOST_DRAWN = 5_000
+MOST_DRAWN = 500
 HOTTEST, COLDEST = 0.5, 1e-3
 """Temperatures, in the natural logarithm of the objective."""
 
@@ -57,6 +58,7 @@ def _chain(
 def _first(
     space: Space, trials: Trials, random: Random, effort: Effort
 ) -> tuple[Choice | None, int | float | None]:
+    """A choice that was drawn and whose mapping is feasible; if none is, the one with the smallest tiles."""
     for _ in range(MOST_DRAWN):
         if effort.is_over():
             break
@@ -64,7 +66,9 @@ def _first(
         value = None if choice is None else trials.take(choice.mapping(space))
         if value is not None:
             return choice, value
-    return None, None
+    smallest = first_choice(space)
+    value = None if smallest is None else trials.take(smallest.mapping(space))
+    return (None, None) if value is None else (smallest, value)
 
 
 ANNEALING: Method[HierarchyProblem, HierarchyMapping] = Method(

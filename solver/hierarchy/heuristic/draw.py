@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
-from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.solver.hierarchy.choice import Choice
 from mapper.solver.hierarchy.space import Factors, Space, prime_factors
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One point of the space: trips of each loop at each slot, an order of all loops and the tensors kept by level."""
-
-    factors: dict[str, Factors]
-    orders: tuple[tuple[str, ...], ...]
-    keep: tuple[tuple[str, ...], ...]
-
-    def mapping(self, space: Space) -> HierarchyMapping:
-        """The mapping that it stands for."""
-        orders = []
-        for place, order in enumerate(self.orders):
-            moving = space.moving(self.factors, place)
-            inner = [loop for loop in space.problem.order(place) if loop in moving]
-            outer = [loop for loop in order if loop in moving and loop not in inner]
-            orders.append((*outer, *reversed(inner)))
-        return space.mapping(self.factors, orders, self.keep)
 
 
 def draw(space: Space, random: Random) -> Choice | None:

@@ -14,6 +14,7 @@ from mapper.api.solving import Search, method_named, run
 from mapper.api.verb import Given, evaluated
 from mapper.kind.part import Options
 from mapper.models.compiling import CHILD
+from mapper.models.limit import UndecidedError
 from mapper.models.plain import in_time, on_disk
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Effort
@@ -94,9 +95,13 @@ def compare(
     rows, refused, found = [], {}, {}
     solutions: list[Solution] = []
     if mapping is not None:
-        given = evaluated(problem, mapping)
-        solutions.append(given)
-        rows.append(Row(problem.arch, given.cost, replace(given.certificate, method=GIVEN)))
+        try:
+            given = evaluated(problem, mapping)
+            solutions.append(given)
+            rows.append(Row(problem.arch, given.cost, replace(given.certificate, method=GIVEN)))
+        except UndecidedError:
+            undecided = Certificate("time_limit", False, None, None, False, GIVEN)
+            rows.append(Row(problem.arch, None, undecided))
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
         on_disk(method_named(problem, name).prepare)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from mapper.kind.algorithm_selection.inference import OverlayInference
     from mapper.kind.modulo_schedule.inference import CgraInference
     from mapper.kind.pe_allocation.inference import ArrayInference
     from mapper.models.trace_partition.isa.program import Words
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Answer = npt.NDArray[np.float32] | dict[str, npt.NDArray[np.float32]]
 
 BINARY, CONFIGURATION, PROGRAM = "program.snow", "configuration.json", "program.json"
+PLACES = "overlay.json"
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,12 @@ class Inference:
         return found if len(found) > 1 else next(iter(found.values()))
 
 
-def load(binary: Path | str, arch: str | None = None) -> Inference | ArrayInference | CgraInference:
+def load(
+    binary: Path | str, arch: str | None = None
+) -> Inference | ArrayInference | CgraInference | OverlayInference:
     """What the folder that ``mapper generate`` wrote holds, or its program file: a Snowflake program, to be run on
-    ``arch`` (by default the preset with as many clusters), or a TCPA's configuration or a CGRA's program, which
-    say their machine.
+    ``arch`` (by default the preset with as many clusters), or a TCPA's configuration, a CGRA's program or an overlay,
+    which say their machine.
 
     Raises: InputError if there is neither, or the machine is none that runs it.
     """
@@ -147,6 +151,12 @@ def load(binary: Path | str, arch: str | None = None) -> Inference | ArrayInfere
         if arch is not None:
             raise InputError("arch", arch, "is not asked for; the program says its machine")
         return CgraInference(path if path.name == PROGRAM else path / PROGRAM)
+    if path.name == PLACES or (path / PLACES).is_file():
+        from mapper.kind.algorithm_selection.inference import load_overlay
+
+        if arch is not None:
+            raise InputError("arch", arch, "is not asked for; the overlay says its machine")
+        return load_overlay(path.parent if path.name == PLACES else path)
     program = load_program(path / BINARY if path.is_dir() else path)
     clusters = next((count for count in (1, 2, 4) if count >= len(program.clusters)), len(program.clusters))
     name = arch or f"snowflake-{clusters}cc"

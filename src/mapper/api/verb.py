@@ -15,6 +15,7 @@ from mapper.kind.part import Options
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes
+from mapper.workloads.graph.kernel_source import is_ir
 from mapper.workloads.process.whole_file import write_whole
 from mapper.workloads.text.file_name import file_name, file_names
 
@@ -103,7 +104,7 @@ def evaluated(problem: PosedProblem, mapping: Given) -> Solution:
 
 
 def simulate(
-    solution: Path | Mapping[str, Any],
+    solution: Path | str | Mapping[str, Any],
     seed: int = 0,
     rtl: bool = False,
     program: Path | None = None,
@@ -111,10 +112,20 @@ def simulate(
 ) -> dict[str, Any]:
     """Run every part of a solution, and compare its outputs with a reference and its cost with the model's. With
     ``rtl``, also run the generated hardware; with ``program``, run that file instead of the solution's own program;
-    with ``words``, execute the programs of PEs word by word.
+    with ``words``, execute the programs of PEs word by word. Instead of a solution, ``file.ll:function:N`` compares
+    the graph of a loop in LLVM IR with what llvmlite's own JIT makes of it.
 
     Raises: InputError if the document is not a solution.
     """
+    if not isinstance(solution, Mapping) and is_ir(str(solution)):
+        from mapper.kind.modulo_schedule.source_run import simulated_source
+
+        if rtl or words or program is not None:
+            raise InputError(
+                str(solution)[:120], "", "is a loop without a schedule; simulate its solution instead"
+            )
+        return simulated_source(str(solution), seed)
+    solution = Path(solution) if isinstance(solution, str) else solution
     problem, mappings = _solved(solution)
     results, models = [], []
     for part, mapping in _distinct(problem, mappings):

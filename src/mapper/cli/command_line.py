@@ -13,7 +13,7 @@ import typer
 
 from mapper.cli.app import UsageError, app
 from mapper.cli.interruption import NOTHING, answer_begins
-from mapper.models.limit import UnfinishedError
+from mapper.models.limit import UndecidedError, UnfinishedError
 from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 from mapper.workloads.process.temporary import remove_abandoned
@@ -102,6 +102,8 @@ def _tried() -> tuple[int, str | None]:
         return told(error, None), None
     except (typer.Abort, KeyboardInterrupt):
         return 3, NOTHING
+    except UndecidedError as error:
+        return 3, str(error)
     except UnfinishedError as error:
         over = str(error) == "time_limit"
         return 3, "no answer within the limit; raise --time-limit" if over else NOTHING

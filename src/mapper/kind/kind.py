@@ -43,6 +43,8 @@ class Kind(ABC, Generic[V, P, M]):
     default_model: ClassVar[str | None] = None
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
+    at_once: ClassVar[frozenset[str]] = frozenset()
+    """Quantities of a breakdown whose causes run at the same time, so that the largest is the part's."""
 
     @abstractmethod
     def peak(self, machine: Any) -> int:

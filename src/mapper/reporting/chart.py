@@ -52,6 +52,46 @@ def stacked(
     return finished(figure, said, prefix)
 
 
+def beside(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], prefix: str) -> Element:
+    """A group of bars a part, one for each of what runs at the same time, and the one that binds marked."""
+    causes = list(dict.fromkeys(cause for row in rows.values() for cause in row))
+    most = max(1, 2 * MOST_BARS // max(1, len(causes)))
+    longest = sorted(rows, key=lambda name: -max(rows[name].values(), default=0))[:most]
+    shown = {name: row for name, row in rows.items() if name in longest}
+    thick = 0.8 / max(1, len(causes))
+    figure, axes = blank(
+        max(1.5, 1.1 + ROW * len(shown) * max(1.0, 0.5 * len(causes)) + 0.2 * (len(causes) > 5))
+    )
+    chosen = colours(causes)
+    for at, cause in enumerate(causes):
+        places = [place - 0.4 + thick * (at + 0.5) for place in range(len(shown))]
+        binds = [binding(row) == cause for row in shown.values()]
+        bars = axes.barh(
+            places,
+            [float(row.get(cause, 0)) for row in shown.values()],
+            height=0.9 * thick,
+            label=plotted(cause, LONGEST),
+            color=chosen[cause],
+            edgecolor=["black" if one else "none" for one in binds],
+        )
+        axes.bar_label(bars, ["binds" if one else "" for one in binds], padding=3, fontsize="small")
+    axes.margins(x=0.12)
+    axes.set_yticks(list(range(len(shown))), [plotted(name, MOST_LABEL) for name in shown])
+    axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(figure_text)
+    axes.set_xlabel(unit)
+    axes.set_ylabel("part")
+    figure.suptitle(plotted(title, LONGEST), fontsize="medium", x=0.01, ha="left")
+    axes.legend(fontsize="small", ncols=5, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+    said = f"{title}; {len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else title
+    return finished(figure, said, prefix)
+
+
+def binding(row: Mapping[str, float]) -> str:
+    """What takes longest of what runs at the same time; of equals the last, which computing is."""
+    return max(reversed(list(row)), key=lambda cause: row[cause], default="")
+
+
 def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefix: str) -> Element:
     """How far every method is from the best value known, by name; ``True`` marks what is proven optimal."""
     shown = [(name, value, proven) for name, value, proven in values if value is not None]

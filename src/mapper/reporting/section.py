@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -90,7 +90,7 @@ def solution_section(
         *(("version of " + name, version) for name, version in solved.versions.items()),
     ]
     elements = [_costs(solution.shown, solution.cost, solution.certificate)]
-    elements += _breakdowns(solution.shown, anchor)
+    elements += _breakdowns(solution.shown, anchor, posed.kind.at_once)
     for skipped in [_skipped(solution.skipped)] if solution.skipped else []:
         elements.append(skipped)
     single = len(posed.parts) == 1
@@ -243,8 +243,8 @@ def certified(certificate: Certificate) -> list[str]:
     return [percent(certificate.gap), proof(certificate), certificate.method]
 
 
-def _breakdowns(parts: Sequence[Part], anchor: str) -> list[Element]:
-    """A chart and a table of each quantity that the parts split."""
+def _breakdowns(parts: Sequence[Part], anchor: str, at_once: Collection[str]) -> list[Element]:
+    """A chart and a table of each quantity that the parts split; of those ``at_once`` the parts take the largest."""
     elements = []
     quantities = list(dict.fromkeys(key for part in parts for key in part.breakdown or {} if key in UNITS))
     for quantity in quantities:
@@ -259,14 +259,22 @@ def _breakdowns(parts: Sequence[Part], anchor: str) -> list[Element]:
         }
         if not any(sum(row.values()) for row in rows.values()):
             continue
-        said = f"{quantity.replace('_pj', '').replace('_', ' ')} by cause"
-        drawn = chart.stacked(said, UNITS[quantity], rows, f"{anchor}{quantity}")
+        said = quantity.replace("_pj", "").replace("_", " ")
+        said = f"{said} of what runs at the same time" if quantity in at_once else f"{said} by cause"
+        draw = chart.beside if quantity in at_once else chart.stacked
+        drawn = draw(said, UNITS[quantity], rows, f"{anchor}{quantity}")
         causes = list(dict.fromkeys(cause for row in rows.values() for cause in row))
         figures = [[name, *(number(row.get(cause)) for cause in causes)] for name, row in rows.items()]
-        listed = table(["part", *causes], figures[:MOST_PARTS], f"{said}, {UNITS[quantity]}")
+        if quantity in at_once:
+            figures = [[*own, chart.binding(row)] for own, row in zip(figures, rows.values(), strict=True)]
+        heading = ["part", *causes, *(["binds"] if quantity in at_once else [])]
         elements += [
             figure(drawn, f"Breakdown: {said}.", data_breakdown=quantity),
-            node("details", node("summary", f"{said} as a table"), listed),
+            node(
+                "details",
+                node("summary", f"{said} as a table"),
+                table(heading, figures[:MOST_PARTS], f"{said}, {UNITS[quantity]}"),
+            ),
         ]
     return elements
 

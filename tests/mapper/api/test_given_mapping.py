@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 import mapper
 from mapper.api.solving import Search
+from mapper.cli.command_line import run
+from mapper.kind.modulo_schedule import given_placement
 from mapper.workloads.document import InputError
 from tests.workloads.graph.neura import printed
 
@@ -85,3 +88,21 @@ def test_a_mapping_of_another_graph_is_one_line(total: Path, text: str, says: st
     with pytest.raises(InputError) as caught:
         mapper.evaluate(str(total), ARRAY, text)
     assert says in str(caught.value).replace(":", "") and "\n" not in str(caught.value)
+
+
+def test_routes_that_time_does_not_decide_are_said_to_be_undecided(
+    total: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(given_placement, "SECONDS", 0.0)
+    places = tmp_path / "places.json"
+    places.write_text(exact([(2, 1, 0), (0, 1, 2), (0, 0, 3), (0, 2, 3), (0, 0, 4)]))
+    monkeypatch.setattr(
+        sys, "argv", ["mapper", "evaluate", str(total), "--arch", ARRAY, "--mapping", str(places)]
+    )
+    assert run(program=False) == 3
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "undecided: routes were neither found nor refuted within 0 s" in said
+    search = Search(time_limit=20.0)
+    row = mapper.compare(str(total), ARRAY, methods=["iterative"], search=search, mapping=places).rows[0]
+    assert row.cost is None and row.certificate.stop == "time_limit"

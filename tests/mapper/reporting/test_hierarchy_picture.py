@@ -58,3 +58,20 @@ def test_the_roofline_has_a_point_of_every_level_at_the_operations_that_it_reach
     across = [float(roof.findall("circle")[0].get("cx") or 0) for roof in roofs]
     assert across[1] > across[3]
     assert [len(roof.findall("line")) for roof in roofs] == [0, 1, 1, 1, 1]
+
+
+def test_levels_that_run_at_the_same_time_stand_side_by_side_and_one_of_them_binds(
+    solution: mapper.Solution,
+) -> None:
+    text = mapper.report(solution.to_json())
+    begin = text.index('<figure data-breakdown="cycles"')
+    drawn = ElementTree.fromstring(f"<div>{text[begin : text.index('</details>', begin)]}</details></div>")
+    chart = drawn.find(".//svg") or drawn.find(".//{http://www.w3.org/2000/svg}svg")
+    assert chart is not None
+    texts = [one.text for one in chart.iter() if one.tag.endswith("text")]
+    assert {*LEVELS, "mac"} <= set(texts) and texts.count("binds") == 1
+    cycles = solution.to_json()["parts"][0]["breakdown"]["cycles"]
+    assert chart.get("aria-label") == "cycles of what runs at the same time"
+    assert max(cycles.values()) < sum(cycles.values())
+    row = [cell.text for cell in drawn.iter() if cell.tag.endswith("td")]
+    assert row[-1] == solution.to_json()["parts"][0]["breakdown"]["binds"]

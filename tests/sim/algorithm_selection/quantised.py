@@ -150,6 +150,62 @@ def operator_file(folder: Path, seed: int) -> Path:
     return path
 
 
+def integer_operator_file(
+    folder: Path, seed: int, ends: tuple[float, float, float] = (0.05, 0.06, 0.11)
+) -> Path:
+    """onnxruntime's own operators on integers: two convolutions side by side, their parts and their whole of such
+    scales, LeakyReLU, an addition, a global average and a product."""
+    net = QuantisedBuilder(seed, signed=False, per_map=False)
+
+    def numbers(name: str, scale: float, zero: int) -> list[str]:
+        return [
+            net.constant(f"{name}.scale", np.float32(scale)),
+            net.constant(f"{name}.zero", np.uint8(zero)),
+        ]
+
+    def kernel(name: str, *shape: int) -> list[str]:
+        integers = net.random.integers(-127, 128, shape).astype(np.int8)
+        scales = [net.constant(f"{name}.ws", np.float32(0.009)), net.constant(f"{name}.wz", np.int8(0))]
+        return [net.constant(f"{name}.w", integers), *scales]
+
+    def convolution(data: list[str], name: str, maps: tuple[int, int], made: list[str]) -> list[str]:
+        operands = [*data, *kernel(name, maps[1], maps[0], 3, 3), *made]
+        return [net.node("QLinearConv", operands, name, kernel_shape=[3, 3], pads=[1] * 4), *made]
+
+    def own(op: str, operands: list[str], name: str, made: list[str], **attributes: Any) -> list[str]:
+        return [net.node(op, operands, name, domain="com.microsoft", **attributes), *made]
+
+    first = numbers("x", 1 / 127, 128)
+    x = [net.node("QuantizeLinear", ["x", *first], "x.integers"), *first]
+    left = convolution(x, "left", (3, 4), numbers("left", ends[0], 121))
+    right = convolution(x, "right", (3, 3), numbers("right", ends[1], 140))
+    bent = numbers("bent", 0.0571, 20)
+    right = own("QLinearLeakyRelu", [*right, *bent], "bent.integers", bent, alpha=0.1)
+    whole = numbers("whole", ends[2], 117)
+    x = own("QLinearConcat", [*whole, *left, *right], "whole.integers", whole, axis=1)
+    again, total, mean, last = (
+        numbers(name, scale, zero)
+        for name, scale, zero in (
+            ("again", 0.3, 119),
+            ("sum", 0.33, 131),
+            ("mean", 0.07, 128),
+            ("last", 0.09, 125),
+        )
+    )
+    x = own(
+        "QLinearAdd", [*x, *convolution(x, "again.integers", (7, 7), again), *total], "sum.integers", total
+    )
+    x = own("QLinearGlobalAveragePool", [*x, *mean], "mean.integers", mean, channels_last=0)
+    x = [net.node("Flatten", [x[0]], "flat.integers"), *mean]
+    bias = net.constant("gemm.b", net.random.integers(-500, 500, 5).astype(np.int32))
+    x = own("QGemm", [*x, *kernel("gemm", 5, 7), bias, *last], "gemm.integers", last, transB=1)
+    model = net.model(net.node("DequantizeLinear", x, "result"), 6)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    path = folder / "integer_operators.onnx"
+    onnx.save(model, path)
+    return path
+
+
 def drawn_weights(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
     """A network of ``NetworkBuilder``, whose weights are all alike, with others."""
     random = np.random.default_rng(seed)

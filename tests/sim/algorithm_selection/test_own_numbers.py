@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mapper.codegen.algorithm_selection.overlay import overlay_files
-from mapper.kind.algorithm_selection.numbers import run_of
+from mapper.codegen.algorithm_selection.program import programs
+from mapper.kind.algorithm_selection.numbers import Run, run_of
 from mapper.kind.algorithm_selection.part import read_network
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import Control, control
+from mapper.models.algorithm_selection.number.fitting import fitted_addition
+from mapper.sim.algorithm_selection.addition import addition_table
 from mapper.sim.algorithm_selection.network import Overlay
 from mapper.sim.algorithm_selection.own import beside_onnxruntime
 from mapper.sim.algorithm_selection.rtl.network import run_network
 from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.quantisation import QuantisedTensor
 from tests.sim.algorithm_selection.overlay_bench import machine
-from tests.sim.algorithm_selection.quantised import drawn_weights, joined_file, operator_file, quantised_file
+from tests.sim.algorithm_selection.quantised import (
+    drawn_weights,
+    integer_operator_file,
+    joined_file,
+    operator_file,
+    quantised_file,
+)
 
 
 def sequence_of(network: LayerNetwork) -> Control:
@@ -31,10 +42,7 @@ def sequence_of(network: LayerNetwork) -> Control:
     return control(network, (4, 4), choices, dict.fromkeys(network.operators.tensors))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_quantised_network_gives_the_integers_of_onnxruntime(seed: int, tmp_path: Path) -> None:
-    path = quantised_file(tmp_path, seed, signed=seed % 2 == 1, per_map=seed % 3 == 0)
-    network = read_network(str(path), None, NO_DIMS).value
+def equals_onnxruntime(network: LayerNetwork, seed: int) -> Run:
     run = run_of(network, seed)
     assert run.numbers.exact and run.model is not None and run.frame is not None
     work = Overlay(network, sequence_of(network), run.numbers, run.inputs)
@@ -42,37 +50,85 @@ def test_a_quantised_network_gives_the_integers_of_onnxruntime(seed: int, tmp_pa
         pass
     found = beside_onnxruntime(network, run.numbers, run.model, run.frame, work.results, run.integers or {})
     assert found["equal"], found
+    return run
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_quantised_network_gives_the_integers_of_onnxruntime(seed: int, tmp_path: Path) -> None:
+    path = quantised_file(tmp_path, seed, signed=seed % 2 == 1, per_map=seed % 3 == 0)
+    equals_onnxruntime(read_network(str(path), None, NO_DIMS).value, seed)
 
 
 def test_convolutions_of_integers_keep_them(tmp_path: Path) -> None:
     network = read_network(str(operator_file(tmp_path, 4)), None, NO_DIMS).value
     assert [layer.op for layer in network.layers] == ["QLinearConv", "QLinearConv"]
-    run = run_of(network, 4)
-    assert run.numbers.exact and run.model is not None and run.frame is not None
-    work = Overlay(network, sequence_of(network), run.numbers, run.inputs)
-    for _ in work.run():
-        pass
-    found = beside_onnxruntime(network, run.numbers, run.model, run.frame, work.results, run.integers or {})
-    assert found["equal"], found
+    equals_onnxruntime(network, 4)
 
 
-def test_parts_of_a_concatenation_need_the_scale_of_the_whole(tmp_path: Path) -> None:
-    alike = run_of(read_network(str(joined_file(tmp_path, (0.05, 0.05))), None, NO_DIMS).value, 0)
-    assert alike.numbers.exact
-    unlike = run_of(read_network(str(joined_file(tmp_path, (0.05, 0.06))), None, NO_DIMS).value, 0)
-    assert not unlike.numbers.exact and unlike.model is None
-    assert "concat1: scale: of " in unlike.numbers.origin and "quantise both alike" in unlike.numbers.origin
+@pytest.mark.parametrize("scales", [(0.05, 0.05), (0.05, 0.061)])
+def test_parts_of_a_concatenation_may_have_other_scales_than_the_whole(
+    scales: tuple[float, float], tmp_path: Path
+) -> None:
+    network = read_network(str(joined_file(tmp_path, scales)), None, NO_DIMS).value
+    unlike = [layer for layer in network.layers if layer.op == "QuantizeLinear"]
+    assert len(unlike) == (scales[0] != scales[1])
+    equals_onnxruntime(network, 0)
 
 
-def test_the_verilog_gives_the_integers_of_a_quantised_network_from_the_image_that_is_generated(
+def test_operators_on_integers_give_those_of_onnxruntime(tmp_path: Path) -> None:
+    network = read_network(str(integer_operator_file(tmp_path, 2)), None, NO_DIMS).value
+    ops = ["QuantizeLinear", "QuantizeLinear", "Concat", "QLinearConv", "Add", "GlobalAveragePool", "Gemm"]
+    assert [layer.op for layer in network.layers] == ["QLinearConv", "QLinearConv", "QLinearLeakyRelu", *ops]
+    equals_onnxruntime(network, 2)
+
+
+def test_every_pair_of_integers_is_added_as_onnxruntime_adds_it() -> None:
+    """Also where sums are halves of the result's scale, and its zero point is odd."""
+    random = np.random.default_rng(3)
+    halves = [
+        ([0.1, 0.1, 0.2], [128, 128, 127]),
+        ([0.05, 0.1, 0.2], [0, 3, 7]),
+        ([1.0, 1e-7, 1.0], [9, 8, 7]),
+    ]
+    drawn = [
+        (np.exp(random.uniform(-3, 0, 3)).tolist(), random.integers(0, 256, 3).tolist()) for _ in range(8)
+    ]
+    for scales, zeros in [*halves, *drawn]:
+        first, second, made = (
+            QuantisedTensor(float(np.float32(one)), int(zero), 128, "")
+            for one, zero in zip(scales, zeros, strict=True)
+        )
+        unit = np.float32(made.scale)
+        ratios = float(np.float32(first.scale) / unit), float(np.float32(second.scale) / unit)
+        points = (first.zero - 128, second.zero - 128, made.zero - 128)
+        fit = fitted_addition(ratios, points, 128, addition_table([first, second, made]))
+        assert fit.wrong == 0, (scales, zeros)
+
+
+def test_a_rescaling_that_no_factor_gives_is_left_to_the_host_with_the_integers_of_onnxruntime(
     tmp_path: Path,
 ) -> None:
-    network = read_network(str(quantised_file(tmp_path, 1, per_map=True)), None, NO_DIMS).value
+    network = read_network(str(joined_file(tmp_path, (0.2, 0.1))), None, NO_DIMS).value
+    run = equals_onnxruntime(network, 0)
+    (layer,) = (layer for layer in network.layers if layer.op == "QuantizeLinear")
+    own = run.numbers.layers[layer.name]
+    assert own.rounding is None and own.table is not None
+    (program,) = (
+        one for one in programs(sequence_of(network), network, numbers=run.numbers) if one.name == layer.name
+    )
+    assert not program.instructions and "no factor gives all of its integers" in program.reason
+
+
+@pytest.mark.parametrize("write", [integer_operator_file, quantised_file])
+def test_the_verilog_gives_the_integers_of_a_quantised_network_from_the_image_that_is_generated(
+    write: Callable[[Path, int], Path], tmp_path: Path
+) -> None:
+    network = read_network(str(write(tmp_path, 1)), None, NO_DIMS).value
     run, sequence = run_of(network, 1), sequence_of(network)
     files = overlay_files(sequence, network, run.numbers)
     assert isinstance(files["dram.bin"], bytes)
     done = run_network(machine((4, 4)), sequence, network, files, run.numbers, run.inputs)
-    assert [one.name for one in done] == [layer.name for layer in network.layers]
+    assert [one.name for one in done] == [one.name for one in network.layers if one.op != "QLinearLeakyRelu"]
     assert all(one.equal for one in done), done
 
 

@@ -15,6 +15,7 @@ from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.hierarchy.exact.brute_force import brute_force
 from mapper.solver.hierarchy.program import constraint_program
 from mapper.solver.method import Effort
+from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document
@@ -130,6 +131,42 @@ def test_a_tensor_that_a_level_must_keep_and_bypass_leaves_no_mapping(
 def test_a_level_whose_buffers_leave_no_word_is_certified_to_hold_nothing() -> None:
     machine = machine_of({"words": 1, "buffers": 2, "keep": ["A"]})
     problem = HierarchyProblem(matrix_product_nest("product", (), 2, 1, 2), machine, "energy")
+    found = branch_and_bound(problem, Effort())
+    assert found.proven and found.mapping is None
+    assert verdict(proof_of(problem, found))[0] == "certified"
+
+
+def given(level: str, **fields: Any) -> Constraint:
+    return Constraint(level=level, kind="temporal", **fields)
+
+
+def test_orders_of_a_level_that_are_given_twice_hold_both_or_are_refused() -> None:
+    nest = matrix_product_nest("product", (), 2, 2, 2)
+    first, *others = nest.loops
+    own = machine_of({"words": 8})
+    longer = HierarchyProblem(
+        nest,
+        own,
+        "energy",
+        Pins((given("L0", permutation=[first]), given("L0", permutation=[first, others[0]]))),
+    )
+    assert longer.order(0) == (first, others[0])
+    assert branch_and_bound(longer, Effort()).value == brute_force(longer, Effort()).value
+    with pytest.raises(InputError, match=r"permutation of L0: innermost are given as .* leave one out"):
+        HierarchyProblem(
+            nest, own, "energy", Pins((given("L0", permutation=[first]), given("L0", permutation=others)))
+        )
+    still = Pins((given("L0", permutation=[first]), given("L0", permutation=others, factors={first: 1})))
+    assert HierarchyProblem(nest, own, "energy", still).order(0) == tuple(others)
+
+
+def test_trips_that_are_given_twice_leave_no_mapping_if_they_differ() -> None:
+    nest = matrix_product_nest("product", (), 4, 2, 2)
+    loop = nest.loops[0]
+    twice = Pins((given("L0", factors={loop: 2}), given("L0", factors={loop: 4})))
+    problem = HierarchyProblem(nest, machine_of({"words": 8}), "energy", twice)
+    assert (why_infeasible(problem) or "").startswith(f"L0: {loop} is to have numbers of trips that differ")
+    assert brute_force(problem, Effort()).mapping is None
     found = branch_and_bound(problem, Effort())
     assert found.proven and found.mapping is None
     assert verdict(proof_of(problem, found))[0] == "certified"

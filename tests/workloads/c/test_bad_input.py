@@ -23,7 +23,11 @@ def refused(text: str, **choice: int | str) -> str:
     ("body", "word"),
     [
         (LOOP + "a[i] = g(i);", "calls of g"),
-        (LOOP + "{ switch (a[i]) { case 1: a[i] = 2; } }", "switch"),
+        (LOOP + "{ switch (a[i]) { case 1: { case 2: a[i] = 2; } } }", "Case"),
+        (LOOP + "{ switch (a[i]) a[i] = 2; }", "its braces"),
+        (LOOP + "memset(a, 0, 4 * n);", "no known number of whole words"),
+        (LOOP + "memset(x, 1, 4);", "floats to other than 0"),
+        (LOOP + "memcpy(a, x, 4);", "words of two types"),
         (LOOP + "a[i] = i > 2 && (s = 3);", "write an if"),
         (LOOP + "{ long double d = 1; a[i] = d; }", "type long double"),
         (LOOP + "a[i] = a < x;", "different arrays"),

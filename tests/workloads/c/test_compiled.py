@@ -49,9 +49,20 @@ LOOPS = {
     "after the unknown": "k = elsewhere(n); for (i = 0; i < n; i++) a[i] = k + b[i];",
     "conversions": "for (i = 0; i < n; i++) { a[i] = (int)(x[i] * 900.0f); d[i] = a[i]; x[i] = (float)w[i]; }",
     "unsigned order": "for (i = 0; i < n; i++) b[i] = (unsigned)a[i] > 5u && (unsigned)a[i] / 3 < 99u + i;",
+    "a switch": "for (i = 0; i < n; i++) { switch (a[i] & 7) { case 0: b[i] = 1; break; case 2: b[i] = 5; case 3: "
+    "total += i; break; default: b[i] = a[i]; case 6: if (a[i] > 50) break; b[i + 1] = 3; } a[i] += b[i]; }",
+    "a switch that is left by continue": "for (i = 0; i < n; i++) { switch (c[i] % 3) { default: k = 4; break; "
+    "case 1: continue; case 2: k = c[i]; { if (k > 7) continue; } } b[i] = k; }",
+    "a break behind a switch": "for (i = 0; i < N; i++) { switch (a[i] & 1) { case 1: total += 2; break; } "
+    "if (a[i] > 3500) break; b[i] = total; }",
+    "switches in switches and calls": "for (i = 0; i < n; i++) { switch (a[i] & 3) { case 1: switch (b[i] & 1) { "
+    "case 0: total += 1; break; default: total += 7; } case 2: total += kind(a[i]); break; } b[i] = total; }",
+    "copies": "for (i = 0; i < n; i++) { memcpy(&a[4 * i], b + i, 4 * sizeof(int)); memset(c + 2 * i, a[i], 2); "
+    "__builtin_memset((void *)(b + i), 0x41, 8); memmove(a + 1, (char *)a, 12); }",
     "absolute values": "for (i = 0; i < n; i++) { x[i] = fabsf(x[i]) + sqrtf(fabsf(x[i])); a[i] = abs(b[i]); }",
 }
-CALLEE = "static int clip(int v, int most) { if (v > most) return most; return v < -most ? -most : v; }\n"
+CALLEE = "static int kind(int v) { switch (v & 12) { case 4: return 1; case 8: v += 3; break; } return v; }\n"
+CALLEE += "static int clip(int v, int most) { if (v > most) return most; return v < -most ? -most : v; }\n"
 READINGS = {
     "usual": AS_WRITTEN,
     "no pass": replace(AS_PUBLISHED, without=(*AS_PUBLISHED.without, "addresses")),

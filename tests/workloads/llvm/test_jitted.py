@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from bench.modulo_schedule.jitted_loop import jitted, run_jitted
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
+from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_execution import execute
+from mapper.workloads.llvm.alone import LoopModule, alone
+from mapper.workloads.llvm.kernel import lowering_of
 from mapper.workloads.reference.kernel import seeded_memory
+from tests.workloads.llvm.in_process import run_in_process
 
 COUNTED = """define void @f(i32 %n, float %a, ptr noalias %x, ptr noalias %y) {{
 entry:
@@ -152,16 +155,22 @@ exit:
 }
 
 
+def both(text: str, reading: SourceReading = AS_WRITTEN) -> tuple[Kernel, LoopModule]:
+    """The graph of a loop, and the loop alone for the JIT."""
+    lowering = lowering_of(text.encode(), "loop.ll", "f", 0, reading)
+    return lowering.kernel("f"), alone(lowering)
+
+
 @pytest.mark.parametrize(
     "reading", [AS_WRITTEN, SourceReading(added=("sharing",))], ids=["usual", "all passes"]
 )
 @pytest.mark.parametrize("text", LOOPS.values(), ids=LOOPS)
 def test_loops_compute_what_the_jit_makes_of_them(text: str, reading: SourceReading) -> None:
-    kernel, module, order = jitted(text, "f", 0, reading)
+    kernel, module = both(text, reading)
     trips = kernel.trip_count or kernel.assumed_trips
     assert trips
     for seed in (0, 1):
         memory = seeded_memory(kernel, seed)
-        wanted = run_jitted(module, order, memory)
+        wanted = run_in_process(module, memory)
         for array, words in execute(replace(kernel, trip_count=trips), memory).items():
             assert words.tobytes() == wanted[array].tobytes(), array

@@ -142,7 +142,8 @@ module mover #(
     logic [WORD-1:0] finished;
     if (REQUANTISES != 0) begin : gen_requantiser
       logic [31:0] own_bias, own_factor;
-      assign own_bias = field[4*F+2] ? '0 : bias[k*32+:32];
+      // Without a table: a bias of all maps stands where the padding of other moves does.
+      assign own_bias = field[4*F+2] ? (field[4*F+1] ? field[16*F+:F] : '0) : bias[k*32+:32];
       assign own_factor = field[4*F+2] ? (field[4*F+1] ? field[5*F+:F] : 1) : factor[k*32+:32];
       requantise #(
           .WIDTH (WORD),

@@ -32,7 +32,7 @@ def run_generated(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a network as generated (Snowflake, TCPA, CGRA) on an input; write what it makes."""
+    """Run a network as generated (Snowflake, TCPA, CGRA, overlay) on an input; write what it makes."""
     from mapper.api.inference import load
     from mapper.cli import terminal
     from mapper.cli.table import print_table

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
+    solution: Annotated[
+        Path,
+        typer.Argument(
+            help="A solution written by mapper solve -o; or file.ll:function:N, compared with LLVM's JIT."
+        ),
+    ],
     seed: Seed = 0,
     rtl: Annotated[bool, typer.Option("--rtl", help="Also run the generated Verilog.")] = False,
     program: Annotated[

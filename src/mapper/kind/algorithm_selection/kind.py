@@ -182,9 +182,12 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
 
     def generate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, str | bytes]:
         from mapper.codegen.algorithm_selection.picture import picture
+        from mapper.kind.algorithm_selection.inference import run_files
         from mapper.kind.algorithm_selection.numbers import run_of
 
-        _, files = selection_part.overlay_of(part, mapping, run_of(part.workload, seed).numbers)
+        numbers = run_of(part.workload, seed).numbers
+        _, files = selection_part.overlay_of(part, mapping, numbers)
+        files |= run_files(part.workload, part.problem.network, mapping, numbers, files)
         return {**files, "network.svg": picture(part.problem.network, mapping)}
 
 

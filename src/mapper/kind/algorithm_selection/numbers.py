@@ -13,10 +13,12 @@ from mapper.kind.network_constants import file_weights, network_model
 from mapper.models.algorithm_selection.number.network_number import Format, NetworkNumbers
 from mapper.models.algorithm_selection.number.own import formats_of, own_numbers, quantised_numbers
 from mapper.models.algorithm_selection.number.seeded import seeded_numbers
+from mapper.sim.algorithm_selection.addition import addition_tables
 from mapper.sim.algorithm_selection.network import Drawn
 from mapper.sim.algorithm_selection.network import seeded_inputs as integer_inputs
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.quantisation import QuantisedTensor
 from mapper.workloads.network.weight import seeded_inputs
 
 if TYPE_CHECKING:
@@ -57,6 +59,14 @@ def run_of(network: LayerNetwork, seed: int) -> Run:
         return Run(own, integer_inputs(network, seed))
 
 
+def file_formats(network: LayerNetwork) -> Mapping[str, QuantisedTensor]:
+    """What the integers of tensors mean in the network's file."""
+    from mapper.workloads.onnx.quantisation import tensor_formats
+
+    model = network_model(network)
+    return {} if model is None else tensor_formats(model)
+
+
 def _own(network: LayerNetwork, model: onnx.ModelProto, weights: Tensors, origin: str, seed: int) -> Run:
     from mapper.workloads.onnx.quantisation import quantisation_of
 
@@ -72,7 +82,8 @@ def _own(network: LayerNetwork, model: onnx.ModelProto, weights: Tensors, origin
         numbers = own_numbers(network, weights, formats_of(network, largest), origin)
         integers: dict[str, str] = {}
     else:
-        numbers = quantised_numbers(network, weights, quantisation, origin)
+        sums = addition_tables(network, quantisation.tensors)
+        numbers = quantised_numbers(network, weights, quantisation, origin, sums)
         formats = dict(numbers.formats)
         for name, size in largest.items():
             formats.setdefault(name, Format(float(np.float32((size or 1.0) / 127))))

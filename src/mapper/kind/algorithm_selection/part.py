@@ -15,7 +15,7 @@ from mapper.formulations.algorithm_selection.program.shape import largest
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.objective import DSPS, EDP, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
-from mapper.kind.algorithm_selection.numbers import Run
+from mapper.kind.algorithm_selection.numbers import Run, file_formats
 from mapper.kind.algorithm_selection.pins import read_fix
 from mapper.kind.part import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
@@ -28,7 +28,11 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.building import network_layers
 from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
-from mapper.workloads.network.quantisation import is_quantised, without_quantising
+from mapper.workloads.network.quantisation import (
+    is_quantised,
+    with_requantising,
+    without_quantising,
+)
 from mapper.workloads.source import load_layers
 
 if TYPE_CHECKING:
@@ -52,7 +56,8 @@ def read_network(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetw
     """The network that ``text`` names; what the overlay does not run is listed when the problem is posed."""
     network = load_layers(text, batch, dims)
     if is_quantised(network.operators):
-        network = network_layers(without_quantising(network.operators))
+        plain = without_quantising(network.operators)
+        network = network_layers(with_requantising(plain, file_formats(network)))
     return Workload(network, network.operators.files, network.operators.batch)
 
 

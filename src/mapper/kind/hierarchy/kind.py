@@ -38,6 +38,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "max_latency"})
     leaves_out: ClassVar[tuple[str, ...]] = TILING.leaves_out
+    at_once: ClassVar[frozenset[str]] = frozenset({"cycles"})
 
     def peak(self, machine: HierarchyMachine) -> int:
         return machine.units * machine.compute.rate

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
+
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.limit import UndecidedError
 from mapper.models.modulo_schedule.latency import result_latency
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route
 from mapper.solver.method import Effort
-from mapper.workloads.document import InputError
 
 WORK = 100.0
 """Work spent on routes for given placements, far more than graphs of a hundred operations take."""
+SECONDS = 30.0
+"""And time."""
 
 
 def routed(problem: ModuloProblem, ii: int, placements: tuple[Placement, ...], source: str) -> ModuloSchedule:
     """The schedule with operations where and when they are given, and routes that CP-SAT finds for them. If it proves
     that there are none, readers look into the output registers of producers, and the referee says where that fails.
 
-    Raises: InputError if routes are neither found nor refuted.
+    Raises: UndecidedError if routes are neither found nor refuted within ``SECONDS`` and ``WORK``.
     """
     from mapper.solver.modulo_schedule.exact.constraint_program import decide
 
@@ -24,12 +28,15 @@ def routed(problem: ModuloProblem, ii: int, placements: tuple[Placement, ...], s
     if all(placement.pe in pes for placement in placements):
         times = {at: placement.time for at, placement in enumerate(placements)}
         places = {at: placement.pe for at, placement in enumerate(placements)}
-        tried = decide(problem, ii, pes, Effort(), times, work=WORK, places=places)
+        effort = Effort(time.monotonic() + SECONDS)
+        tried = decide(problem, ii, pes, effort, times, work=WORK, places=places)
         if tried.schedule is not None:
             return tried.schedule
         if tried.answer != "infeasible":
-            raise InputError(
-                source, "placements", "no routes were found for them; give a mapping with routes"
+            took = f"within {SECONDS:g} s" if effort.is_over() else "with much work"
+            remedy = "give a mapping with routes"
+            raise UndecidedError(
+                f"{source}: placements: undecided: routes were neither found nor refuted {took}; {remedy}"
             )
     return _unrouted(problem, ii, placements)
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from mapper.models.modulo_schedule.program.program import Tensor
     from mapper.sim.modulo_schedule.network.driver import NetworkRun
 
     Image = npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]]
@@ -94,23 +93,7 @@ class CgraInference:
         return sum(found) if found else None
 
     def _given(self, image: Image) -> dict[str, npt.NDArray[np.float32]]:
-        wanted = {tensor.name: tensor for tensor in self.program.inputs}
-        if not isinstance(image, Mapping):
-            if len(wanted) > 1:
-                remedy = f"has the inputs {', '.join(wanted)[:80]}; give their arrays by name"
-                raise InputError(self.program.name, "image", remedy)
-            image = dict.fromkeys(wanted, image)
-        for name in sorted(wanted.keys() ^ image.keys()):
-            remedy = "is missing" if name in wanted else f"is no input; there are {', '.join(wanted)[:80]}"
-            raise InputError(self.program.name, f"input {name[:60]!r}", remedy)
-        return {name: self._array(tensor, image[name]) for name, tensor in wanted.items()}
+        from mapper.kind.image import given_arrays
 
-    def _array(self, tensor: Tensor, image: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        import numpy as np
-
-        array, shape = np.asarray(image), tensor.shape
-        ones = next((at for at, one in enumerate(shape) if one != 1), len(shape))
-        if array.dtype.kind not in "fiub" or array.shape not in {shape[at:] for at in range(ones + 1)}:
-            remedy = f"has the shape {array.shape} of {array.dtype}; give {shape} of numbers"
-            raise InputError(self.program.name, f"input {tensor.name[:60]!r}", remedy)
-        return np.asarray(array, np.float32).reshape(shape)
+        wanted = {tensor.name: tuple(tensor.shape) for tensor in self.program.inputs}
+        return given_arrays(self.program.name, wanted, image)

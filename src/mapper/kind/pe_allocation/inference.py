@@ -72,28 +72,13 @@ class ArrayInference:
         assert self._taken is not None
         return self._taken
 
-    def _given(self, image: Image) -> dict[str, npt.NDArray[Any]]:
-        import numpy as np
+    def _given(self, image: Image) -> dict[str, npt.NDArray[np.float32]]:
+        from mapper.kind.image import given_arrays
 
         operators = self.plan.network.operators
-        wanted = {name: operators.tensors[name] for name in operators.inputs}
-        if not isinstance(image, Mapping):
-            if len(wanted) > 1:
-                remedy = f"has the inputs {', '.join(wanted)[:80]}; give their arrays by name"
-                raise InputError(operators.name, "image", remedy)
-            image = dict.fromkeys(wanted, image)
-        for name in {*wanted, *image} - (wanted.keys() & image.keys()):
-            remedy = "is missing" if name in wanted else f"is no input; there are {', '.join(wanted)[:80]}"
-            raise InputError(operators.name, f"input {name[:60]!r}", remedy)
-        found = {}
-        for name, shape in wanted.items():
-            array = np.asarray(image[name])
-            ones = next((at for at, one in enumerate(shape) if one != 1), len(shape))
-            if array.dtype.kind not in "fiub" or array.shape not in {shape[at:] for at in range(ones + 1)}:
-                remedy = f"has the shape {array.shape}; give numbers of the shape {tuple(shape)}"
-                raise InputError(operators.name, f"input {name[:60]!r}", remedy)
-            found[name] = array.reshape(shape).astype(np.float32)
-        return found
+        return given_arrays(
+            operators.name, {name: operators.tensors[name] for name in operators.inputs}, image
+        )
 
     def _beyond(self, frame: Mapping[str, npt.NDArray[Any]]) -> int:
         """How many numbers of the inputs are beyond the words of the layers that read them."""

@@ -1,0 +1,170 @@
+"""The integers of a network as the files that ``mapper generate`` writes: formats and rounding as JSON, what the host
+computes with as arrays. Kernels, biases and factors of the array's layers are in the image of DRAM."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mapper.models.algorithm_selection.number.network_number import (
+    Format,
+    Integers,
+    LayerNumbers,
+    NetworkNumbers,
+    Rounding,
+)
+from mapper.workloads.document import InputError, validation_error
+from mapper.workloads.network.network_layer import LayerNetwork
+
+Word = Annotated[int, Field(ge=-(1 << 40), le=1 << 40, strict=True)]
+Short = Annotated[int, Field(ge=-(1 << 16), le=1 << 16, strict=True)]
+Zero = Annotated[int, Field(ge=-(1 << 10), le=1 << 10, strict=True)]
+Words = Annotated[tuple[Word, ...], Field(max_length=1 << 20)]
+PRODUCTS = ("convolution", "fully_connected")
+LARGEST_BYTES = 4 << 30
+_UNREADABLE = (
+    ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError, TypeError, AttributeError,
+    SyntaxError, MemoryError, OverflowError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What a file that is no archive of arrays may raise."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class _Format(_Part):
+    scale: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    zero: Zero = 0
+    offset: Zero = 0
+
+
+class _Rounding(_Part):
+    shift: Annotated[int, Field(ge=0, le=63, strict=True)]
+    lowest: Short
+    highest: Short
+    slope: Annotated[int, Field(ge=0, le=1 << 17, strict=True)]
+    single: bool
+
+
+class _Layer(_Part):
+    rounding: _Rounding | None
+    sums: Word | None = None
+    times: Words = ()
+    zeros: Annotated[tuple[Short, ...], Field(max_length=1 << 10)] = ()
+    bias: Words = (0,)
+    factor: Words = (1,)
+    table: Annotated[tuple[Zero, ...], Field(min_length=256, max_length=256)] | None = None
+
+
+class _Document(_Part):
+    origin: Annotated[str, Field(max_length=10_000)]
+    exact: bool
+    formats: dict[str, _Format]
+    layers: dict[str, _Layer]
+
+
+def numbers_document(network: LayerNetwork, numbers: NetworkNumbers) -> dict[str, Any]:
+    """What is not in the image of DRAM, constants of the host apart."""
+    return {
+        "origin": numbers.origin,
+        "exact": numbers.exact,
+        "formats": {name: vars(one) for name, one in numbers.formats.items()},
+        "layers": {
+            layer.name: _layer_document(numbers.layers[layer.name], layer.work) for layer in network.layers
+        },
+    }
+
+
+def _layer_document(own: LayerNumbers, work: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "rounding": None if own.rounding is None else vars(own.rounding),
+        "sums": own.sums,
+        "times": list(own.times),
+        "zeros": list(own.zeros),
+    }
+    if work not in PRODUCTS:
+        found |= {"bias": own.bias.tolist(), "factor": own.factor.tolist()}
+    return found if own.table is None else {**found, "table": own.table.tolist()}
+
+
+def host_constants(network: LayerNetwork, numbers: NetworkNumbers) -> bytes:
+    """The constants of all layers but products, as numpy's archive of arrays."""
+    assert numbers.weights is not None
+    arrays = {f"constant/{at}": numbers.weights[name] for at, name in enumerate(_constants(network))}
+    held = io.BytesIO()
+    np.savez(held, **arrays)  # type: ignore[arg-type]
+    return held.getvalue()
+
+
+def _constants(network: LayerNetwork) -> dict[str, tuple[int, ...]]:
+    return {
+        name: shape
+        for layer in network.layers
+        for operator in (layer.operator, *layer.merged)
+        for name, shape in operator.weights
+        if layer.work not in PRODUCTS or operator is not layer.operator
+    }
+
+
+def read_numbers(
+    network: LayerNetwork,
+    document: Mapping[str, Any],
+    products: Mapping[str, tuple[Integers, Integers, Integers]],
+    constants: bytes,
+    source: str,
+) -> NetworkNumbers:
+    """The numbers that ``document`` says, with kernels, biases and factors of ``products`` by layer and the host's
+    ``constants``.
+
+    Raises: InputError if they are not those of this network.
+    """
+    try:
+        found = _Document.model_validate(document)
+    except ValidationError as error:
+        raise validation_error(error, source, _Document) from None
+    tensors = {*network.operators.inputs, *(name for layer in network.layers for name, _ in layer.outputs)}
+    if found.layers.keys() != {layer.name for layer in network.layers} or not tensors <= found.formats.keys():
+        raise InputError(source, "numbers", "are not those of the network's layers; generate it again")
+    none = np.zeros((0, 0, 0, 1), np.int64)
+    layers: dict[str, LayerNumbers] = {}
+    for name, own in found.layers.items():
+        given = (none, np.array(own.bias, np.int64), np.array(own.factor, np.int64))
+        kernels, bias, factor = products.get(name, given)
+        rounding = None if own.rounding is None else Rounding(**own.rounding.model_dump())
+        table = None if own.table is None else np.array(own.table, np.int64)
+        layers[name] = LayerNumbers(kernels, bias, factor, rounding, own.sums, own.times, own.zeros, table)
+    for layer in network.layers:
+        counts = {0, len(layer.inputs)}
+        if len(layers[layer.name].times) not in counts or len(layers[layer.name].zeros) not in {
+            0,
+            len(layer.inputs) + 1,
+        }:
+            raise InputError(source, f"numbers.layers.{layer.name[:60]}", "has not a number for each operand")
+    formats = {name: Format(one.scale, one.zero, one.offset) for name, one in found.formats.items()}
+    weights = _read_constants(network, constants, source)
+    return NetworkNumbers(layers, formats, weights, found.origin, found.exact)
+
+
+def _read_constants(network: LayerNetwork, data: bytes, source: str) -> dict[str, npt.NDArray[Any]]:
+    found = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum(member.file_size for member in packed.infolist()) > LARGEST_BYTES:
+                raise ValueError
+        with np.load(io.BytesIO(data), allow_pickle=False) as held:
+            for at, (name, shape) in enumerate(_constants(network).items()):
+                values = np.asarray(held[f"constant/{at}"])
+                if values.shape != shape or values.dtype.kind not in "fiub":
+                    raise ValueError
+                found[name] = values
+    except _UNREADABLE:
+        raise InputError(source, "", "holds no constants of the network; generate it again") from None
+    return found
