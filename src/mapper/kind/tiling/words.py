@@ -22,8 +22,8 @@ PADDED_WORDS = ProofWords(
 BOXES = {
     "array tiles within no SPM tile": "Capacity: neither they nor any multiples of them fit the scratch-pad, so no "
     "mapping contains them",
-    "array tiles": "Kept, Delivered, Hidden and Overhead: whatever split, scratch-pad tile and orders follow, the "
-    "transfers and passes that remain cost at least the claimed value",
+    "array tiles": "Kept, Delivered, Hidden, Behind and Overhead: whatever split, scratch-pad tile and orders follow, "
+    "the transfers and passes that remain cost at least the claimed value",
     "SPM tiles": "Kept and Overhead: the DMA of the scratch-pad tile, and the least of any array tile that is left, "
     "cost at least the claimed value",
     "splits": "Kept, Hidden and Least: the array tile's own transfers are exact for its PEs; even in the cheapest "
