@@ -16,6 +16,7 @@ from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.models.hierarchy.cost import HierarchyCost, evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.front import Front
+from mapper.solver.hierarchy.exact.branch import Branch
 from mapper.solver.hierarchy.exact.branch_and_bound import Search
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
@@ -49,6 +50,10 @@ class FrontSearch(Search):
         place = bisect_right(self.cycles, cycles)
         return bound < (self._limit_at(self.cycles[place - 1]) if place else math.inf)
 
+    def _promises(self, branch: Branch) -> bool:
+        """Every arrangement may have a point that no other has, which then spares others."""
+        return True
+
     def _take(self, mapping: HierarchyMapping, least: float, handed: bool) -> None:
         verdict = verify(self.problem, mapping)
         if verdict.cost is None or verdict.broken:
@@ -70,22 +75,25 @@ class FrontSearch(Search):
     def found(self) -> Front[HierarchyMapping]:
         """The points, ascending by energy."""
         self.run()
-        complete = self.stop is None and self.undecided == math.inf and not self.loose and not self.heap
-        return Front(tuple(self._outcome(cycles, complete) for cycles in reversed(self.cycles)), complete)
+        open_from = min(self.heap[0][0] if self.heap else math.inf, self.undecided, *self.loose, math.inf)
+        points = tuple(self._outcome(cycles, open_from) for cycles in reversed(self.cycles))
+        return Front(points, self.stop is None and open_from == math.inf)
 
-    def _outcome(self, cycles: int, complete: bool) -> Outcome[HierarchyMapping]:
-        """A point with its value in the objective that was asked for."""
+    def _outcome(self, cycles: int, open_from: float) -> Outcome[HierarchyMapping]:
+        """A point with its value in the objective that was asked for. It is proven if whatever is still open takes more
+        energy, however early the search has ended."""
         _, mapping, cost = self.points[cycles]
         value, tried = self.asked.value(cost), self.trials.tried
-        if complete:
-            return Outcome.optimal(mapping, value, evaluations=tried)
+        if (cost.energy_pj or 0.0) < open_from:
+            return Outcome.optimal(mapping, value, stop=self.stop or "complete", evaluations=tried)
         return Outcome.bounded(mapping, value, None, self.stop or "complete", evaluations=tried)
 
 
 def front(problem: HierarchyProblem, effort: Effort) -> Front[HierarchyMapping]:
     """All points that no other is better than in energy or cycles and as good as in both, ascending by energy.
 
-    If the effort ends first, or neighbours may hand words on, what was found is not proven to be all there is.
+    If the effort ends first, or neighbours may hand words on, what was found is not proven to be all there is; points
+    of less energy than anything that was left open are proven nevertheless.
     """
     if why_infeasible(problem) is not None:
         return Front((), True)

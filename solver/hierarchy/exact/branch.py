@@ -28,7 +28,7 @@ MOST_CHILDREN = 1 << 12
 NO_FRONT = np.zeros((0, 2))
 MOST_ROWS = 4_000_000
 """Children of the outermost tile, with orders."""
-STEPS_AT_ONCE = 1_000_000
+STEPS_AT_ONCE = 20_000
 """From tiles to those inside them, between two looks at the time."""
 MOST_LINKS = 20
 """Between levels, of all tensors: sets of them are counted as bits."""
@@ -77,7 +77,18 @@ class Branch:
         return self._begin()
 
     def _begin(self) -> bool:
-        """Stand at the outermost tile, with nothing decided; False if it has too many children."""
+        """Stand at the outermost tile, with what begins there as bound; False if it has too many children."""
+        self._stand()
+        if not self.lattice.allowed[0][int(self.digits[0] @ self.lattice.radix)]:
+            self.bound = math.inf
+        elif self.levels > 1:
+            root = self._root()
+            self.bound = max(self.bound, root or 0.0)
+            return root is not None
+        return True
+
+    def _stand(self) -> None:
+        """Decide nothing."""
         lattice, groups = self.lattice, len(self.lattice.counts)
         self.digits = np.zeros((self.levels + 1, groups), np.int64)
         self.digits[0] = lattice.counts - 1
@@ -87,13 +98,6 @@ class Branch:
         self.costed: set[tuple[float, bytes]] = set()
         self.paid = [0.0] * (self.levels + 1)
         self.words = [self.opening.moved[0]] * (self.levels + 1)
-        if not lattice.allowed[0][int(self.digits[0] @ lattice.radix)]:
-            self.bound = math.inf
-        elif self.levels > 1:
-            root = self._root()
-            self.bound = max(self.bound, root or 0.0)
-            return root is not None
-        return True
 
     def _tabulate(self, level: int, effort: Effort) -> bool:
         """The floors of a level; False if time is over before they are all known."""
@@ -153,7 +157,10 @@ class Branch:
         if children is None:
             return None
         found, _ = children
-        return float(found[:, 0].min()) * SHY if len(found) else math.inf
+        if not len(found):
+            return math.inf
+        self.cycles = max(self.cycles, float(found[:, 3].min()))
+        return float(found[:, 0].min()) * SHY
 
     def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array] | None:
         """The children of the tile at ``level``, most promising first; None if they are too many."""

@@ -53,10 +53,9 @@ class Waiting(NamedTuple):
     row: int
     cycles: float
 
-    def branch(self, spaces: Spaces) -> Branch:
-        """The arrangement, to be opened."""
-        spread = spaces.trips(slice(self.row, self.row + 1))
-        return Branch(Outset(spaces.groups, self.keep, spread), spaces.space(self.row))
+    def outset(self, spaces: Spaces) -> Outset:
+        """The arrangement by itself, to be opened."""
+        return Outset(spaces.groups, self.keep, spaces.trips(slice(self.row, self.row + 1)))
 
 
 class Search:
@@ -91,7 +90,7 @@ class Search:
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping."""
         self._start()
-        spaces = self._gather()
+        spaces = self.gather()
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
             if not self.wants(bound, branch.cycles):
@@ -100,15 +99,20 @@ class Search:
             if isinstance(branch, Branch):
                 self._open(branch, bound)
                 continue
-            opened = branch.branch(spaces)
-            if not opened.build(self.effort):
+            opened = self.opened(branch, spaces)
+            if opened is None:
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
-                if opened.bound < self.dived:
-                    self.dived = opened.bound
+                if self._promises(opened):
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
-        return self._ended()
+        return self.ended()
+
+    def _promises(self, branch: Branch) -> bool:
+        """Whether to take a mapping of an arrangement before its turn: its bound is lower than those before."""
+        lower = branch.bound < self.dived
+        self.dived = min(self.dived, branch.bound)
+        return lower
 
     def _start(self) -> None:
         """Have a mapping from the first moment, if none is known."""
@@ -117,7 +121,7 @@ class Search:
         if choice is not None:
             self._take(choice.mapping(space), math.inf, False)
 
-    def _gather(self) -> Spaces:
+    def gather(self) -> Spaces:
         """Put the arrangements that may hold a better mapping into the heap."""
         keeps = list(Space(self.problem).keeps())
         spaces = Spaces(self.problem, self.groups, self.effort)
@@ -145,6 +149,11 @@ class Search:
             self.heap.sort(key=lambda one: one[:2])
             self.undecided = min(self.undecided, self.heap[MOST_ARRANGEMENTS // 2][0])
             del self.heap[MOST_ARRANGEMENTS // 2 :]
+
+    def opened(self, waiting: Waiting, spaces: Spaces) -> Branch | None:
+        """An arrangement with its tiles; None if that takes too much, or time is over."""
+        found = Branch(waiting.outset(spaces), spaces.space(waiting.row))
+        return found if found.build(self.effort) else None
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -191,7 +200,7 @@ class Search:
         waiting = self.heap[0][0] if self.heap else math.inf
         return min(value, waiting, self.undecided)
 
-    def _ended(self) -> Outcome[HierarchyMapping]:
+    def ended(self) -> Outcome[HierarchyMapping]:
         trials = self.trials
         loose = min((one for one in self.loose if one < self.limit), default=math.inf)
         bound = min(self._bound(), loose)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from mapper.formulations.objective import Objective
 from mapper.kind.part import FrontAxes, JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.solver.front import Front
+from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.c.reading import SourceReading
@@ -41,6 +41,8 @@ class Kind(ABC, Generic[V, P, M]):
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
     default_model: ClassVar[str | None] = None
+    closes_gaps: ClassVar[bool] = False
+    """Whether the writer of proofs may find evidence for an optimum that a search has left open."""
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
     at_once: ClassVar[frozenset[str]] = frozenset()
@@ -142,6 +144,20 @@ class Kind(ABC, Generic[V, P, M]):
     def criteria(self, problem: P, mapping: M) -> tuple[int, ...]:
         """What the points of a front are judged by, all of which least is best, by the model."""
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
+    def on_chip_bytes(self, machine: Any) -> int:
+        """The bytes of a machine's memories on the chip, which a sweep trades for the objective.
+
+        Raises: InputError if the kind does not.
+        """
+        raise InputError("--pareto", "", f"a sweep of a {self.name} problem has no trade-offs; leave it out")
+
+    def co_designed(self, problems: Sequence[P]) -> CoDesigned[M]:
+        """A part on many machines, for such a sweep.
+
+        Raises: InputError as ``on_chip_bytes``.
+        """
+        raise InputError("--pareto", "", f"a sweep of a {self.name} problem has no trade-offs; leave it out")
 
     @property
     def proof_kind(self) -> str:

@@ -33,7 +33,7 @@ def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None
     Raises: InputError if the document is no solution.
     """
     if isinstance(solution, Solution):
-        problem, claimed = solution.posed, _claims_of(solution)
+        problem, claimed = solution.posed, claims_of(solution)
     else:
         source = str(solution) if isinstance(solution, Path) else "the solution"
         document = read_document(solution) if isinstance(solution, Path) else solution
@@ -46,7 +46,7 @@ def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None
     ]
 
 
-def _claims_of(solution: Solution) -> Iterator[tuple[AnyPart, Claim[Any]]]:
+def claims_of(solution: Solution) -> Iterator[tuple[AnyPart, Claim[Any]]]:
     """What a solution claims of each different part; no document is made of it, which may be large."""
     kind = solution.posed.kind
     for part, answer in zip(solution.posed.parts, solution.parts, strict=True):

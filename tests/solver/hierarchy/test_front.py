@@ -8,13 +8,14 @@ import pytest
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.formulations.hierarchy.referee.verify import verify
-from mapper.models.hierarchy.cost import evaluate
+from mapper.models.hierarchy.cost import STEPS_PER_PJ, evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.hierarchy.exact import brute_force as oracle
 from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
-from mapper.solver.hierarchy.front import criteria, front
+from mapper.solver.hierarchy.front import FrontSearch, criteria, front
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from tests.solver.hierarchy.random_hierarchy import random_problem
 
@@ -89,3 +90,18 @@ def test_a_search_that_is_stopped_has_no_complete_front() -> None:
     effort = Effort()
     effort.interrupt.set()
     assert not front(random_problem(3), effort).complete
+
+
+def test_points_below_all_that_is_open_are_proven_though_the_search_has_ended() -> None:
+    problem = replace(random_problem(6), objective="energy")
+    whole = front(problem, Effort())
+    search = FrontSearch(problem, Effort())
+    search.found()
+    least = min(energy for energy, _, _ in search.points.values()) / STEPS_PER_PJ
+    search.undecided = 2 * least
+    search.stop = "time_limit"
+    search.run = lambda: Outcome.unknown("time_limit")  # type: ignore[method-assign]
+    cut = search.found()
+    assert whole.complete and not cut.complete
+    assert [one.proven for one in cut.points] == [(one.value or 0) < 2 * least for one in cut.points]
+    assert cut.points[0].proven and cut.points[0].stop == "time_limit"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 from xml.etree.ElementTree import Element
@@ -24,7 +24,7 @@ from mapper.kind.words import ProofWords
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
-from mapper.solver.front import Front
+from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError, decoded, parse_document
@@ -85,6 +85,14 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         from mapper.solver.hierarchy.front import criteria
 
         return criteria(problem, mapping)
+
+    def on_chip_bytes(self, machine: HierarchyMachine) -> int:
+        return machine.on_chip_bytes
+
+    def co_designed(self, problems: Sequence[HierarchyProblem]) -> CoDesigned[HierarchyMapping]:
+        from mapper.solver.hierarchy.co_design.search import CoDesign
+
+        return CoDesign(problems)
 
     def slack(self, problem: HierarchyProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
