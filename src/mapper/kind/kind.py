@@ -123,6 +123,17 @@ class Kind(ABC, Generic[V, P, M]):
     criteria_add: ClassVar[bool] = False
     """Whether there are two criteria, and those of several parts add up to those of the whole."""
 
+    def limit_of(self, problem: P) -> int | None:
+        """The cycles that a part, or all parts together, may take; None where there is no such limit."""
+        return None
+
+    def within(self, problem: P, cycles: int | None, objective: str | None) -> P:
+        """``problem`` with this limit on its cycles, or none, and with this objective if one is given.
+
+        Raises: InputError if the kind has no such limit.
+        """
+        raise InputError("--max-latency", "", f"a {self.name} problem has no such limit; leave it out")
+
     def front_axes(self) -> FrontAxes:
         """How a plot shows the points of a front.
 

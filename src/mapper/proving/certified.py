@@ -91,6 +91,8 @@ def _written(solution: Solution, path: Path, search: Search) -> Certified:
     written = time.perf_counter()
     checked = tuple(check(path))
     ended = time.perf_counter()
+    if solution.posed.shares_limit:
+        return Certified(solution, checked, written - began, ended - written)
     accepted = {part for part, status, _ in checked if status == "certified"}
     parts = []
     for part in solution.parts:

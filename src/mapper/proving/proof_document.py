@@ -22,6 +22,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.process.whole_file import write_whole
 
 PROOFS_SCHEMA = "mapper.proofs/1"
+SHARED = "layers share --max-latency, and the checker judges each by itself"
 Document = dict[str, Any]
 
 
@@ -105,6 +106,8 @@ def status_of(certificate: Certificate) -> Status:
 
 def _proof(problem: PosedProblem, part: AnyPart, claim: Claim[Any], effort: Effort) -> Proof:
     try:
+        if problem.shares_limit:
+            raise NotCertifiedError(SHARED)
         if claim.status == "bounded" and (claim.mapping is None or claim.bound is None):
             raise NotCertifiedError("nothing is claimed: there is no mapping or no bound")
         with limited(effort.stopped):

@@ -53,7 +53,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         self, value: Network, machine: HierarchyMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, HierarchyProblem], ...]:
         names = [layer.name for layer in value.layers]
-        most = most_cycles(options.max_latency, machine, names)
+        most = most_cycles(options.max_latency, machine)
         parts = []
         for layer in value.layers:
             pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine, value.name)
@@ -71,6 +71,15 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         from mapper.solver.hierarchy.front import front
 
         return front(problem, effort)
+
+    def limit_of(self, problem: HierarchyProblem) -> int | None:
+        return problem.max_cycles
+
+    def within(
+        self, problem: HierarchyProblem, cycles: int | None, objective: str | None
+    ) -> HierarchyProblem:
+        name = cast(ObjectiveName, objective or problem.objective)
+        return replace(problem, max_cycles=cycles, objective=name)
 
     def front_axes(self) -> FrontAxes:
         return FRONT_AXES
