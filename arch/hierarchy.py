@@ -180,6 +180,15 @@ class HierarchyMachine(Part):
         return units
 
     @property
+    def on_chip_bytes(self) -> int:
+        """Bytes of all instances of all levels but the outermost; levels without a limit are not counted."""
+        bits, instances = 0, 1
+        for place, level in enumerate(self.levels):
+            bits += instances * (level.words or 0) * level.word_bits if place else 0
+            instances *= level.fanout.x * level.fanout.y
+        return -(-bits // 8)
+
+    @property
     def area_mm2(self) -> float | None:
         """Area of all instances of levels and units; None if one is not given."""
         total, instances = 0.0, 1

@@ -35,6 +35,8 @@ BENCHMARKS = (
     "bench.trace_partition.scaling",
     "bench.hierarchy.gemmini",
     "bench.hierarchy.tensor_program_dse",
+    "bench.hierarchy.co_design",
+    "bench.hierarchy.eyeriss",
     "bench.promise",
     "bench.sweep_scaling",
 )

@@ -90,6 +90,7 @@ class Recorded(Lowering):
 
     def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool, least: int) -> None:
         self.written: list[str] = []
+        self.unwritten: NotImplementedError | None = None
         self.declared: dict[str, str] = {}
         self.outputs: dict[str, str] = {}
         super().__init__(place, passes, middle, least)
@@ -104,9 +105,17 @@ class Recorded(Lowering):
                 and not stores(one)
                 and self.scalars.get(getattr(one.lvalue, "name", ""))
             ):
-                self.written += [*numbers, f"{generator.visit(one)};"]
+                self._write(numbers, one, generator)
             elif isinstance(one, c_ast.Decl) and one.init is not None and self.scalars.get(str(one.name)):
-                self.written += [*numbers, f"{one.name} = {generator.visit(one.init)};"]
+                self._write(numbers, one.init, generator, f"{one.name} = ")
+
+    def _write(
+        self, numbers: list[str], node: c_ast.Node, generator: c_generator.CGenerator, before: str = ""
+    ) -> None:
+        try:
+            self.written += [*numbers, f"{before}{generator.visit(node)};"]
+        except NotImplementedError as error:
+            self.unwritten = error
 
     def _numbers(self, names: frozenset[str]) -> list[str]:
         lines = []
@@ -154,7 +163,12 @@ def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
 
 
 def function_text(loop: Recorded, name: str) -> str:
-    """The loop as a C function of the addresses of its arrays."""
+    """The loop as a C function of the addresses of its arrays.
+
+    Raises: NotImplementedError for structures that are reached in ways that are not written out.
+    """
+    if loop.unwritten is not None:
+        raise loop.unwritten
     place = loop.place_of_loop
     generator = _Members(frozenset(loop.structures) - loop.scalars.keys())
     lines = []

@@ -159,13 +159,13 @@ class _Making:
         if pools(layer):
             self.turns.written = step.outputs[0]
             return max_pool(self.control, step, layer, numbers)
+        if (averages(layer) or activates(layer)) and numbers.layers[step.name].rounding is None:
+            raise InputError(step.name, layer.op, "no factor gives all of its integers")
         if averages(layer):
             return average_pool(*given)
         if adds(layer):
             return addition(*given)
         if activates(layer):
-            if numbers.layers[step.name].rounding is None:
-                raise InputError(step.name, layer.op, "no factor gives all of its integers")
             return activation(*given)
         if step.work == "concatenation" and all(self.control.region(one).pitch for one in step.inputs):
             return ()

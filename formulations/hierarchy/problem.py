@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Literal
@@ -23,22 +23,24 @@ ROUNDING = 1e-9
 @dataclass(frozen=True)
 class Pins:
     """Decisions that are given: constraints on loops beside the machine's, tensors kept and bypassed at levels as
-    (level, tensor), and bounds to which loops are padded."""
+    (level, tensor), and bounds to which loops are padded. Bounds of ``free`` loops may grow to any below twice their
+    own."""
 
     constraints: tuple[Constraint, ...] = ()
     keep: tuple[tuple[str, str], ...] = ()
     bypass: tuple[tuple[str, str], ...] = ()
     padded: tuple[tuple[str, int], ...] = ()
+    free: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class HierarchyProblem:
     """Map ``nest`` onto ``machine`` for the least ``objective``.
 
-    The space: every way to write each bound (or what it is padded to) as a product of trip counts, one in time at each
-    level and one in space along each axis below it; every order of the loops in time; every choice of tensors to keep
-    that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost level keeps all.
-    No mapping takes more than ``max_cycles``.
+    The space: every way to write each bound (or what it is padded to, or may grow to) as a product of trip counts, one
+    in time at each level and one in space along each axis below it; every order of the loops in time; every choice of
+    tensors to keep that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost
+    level keeps all. No mapping takes more than ``max_cycles``.
 
     Raises: InputError if the nest carries dependences, the machine lacks energies that the objective needs, or two
         orders are given for one level that are not one order, written further or less far.
@@ -67,8 +69,17 @@ class HierarchyProblem:
 
     @property
     def bounds(self) -> dict[str, int]:
-        """The bounds that factors multiply to."""
+        """The bounds that factors multiply to; of those that may grow, the least."""
         return {**self.nest.trip_counts, **dict(self.pins.padded)}
+
+    def padded_to(self, sizes: Mapping[str, int]) -> HierarchyProblem:
+        """The problem with these bounds where they are larger than the nest's own; no others may grow."""
+        grown = tuple((loop, sizes[loop]) for loop, own in self.nest.bounds if sizes.get(loop, own) > own)
+        return replace(self, pins=replace(self.pins, padded=grown, free=()))
+
+    def as_it_is(self) -> HierarchyProblem:
+        """The problem with bounds that may not grow."""
+        return replace(self, pins=replace(self.pins, free=())) if self.pins.free else self
 
     def kept(self, level: int) -> tuple[frozenset[str], frozenset[str]]:
         """Tensors that a level must keep, and those that it may keep."""

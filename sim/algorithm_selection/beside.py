@@ -65,6 +65,8 @@ def beside(
     own = numbers.layers[layer.name]
     if own.table is not None:
         return (own.table[inputs[0].astype(np.int64) - LOWEST].astype(np.int8),)
+    if own.rounding is None and layer.work == "average_pool" and numbers.exact:
+        return (_real_average(layer, inputs[0], numbers),)
     if own.rounding is None:
         return _hosted(layer, inputs, numbers)
     if layer.work == "average_pool":
@@ -144,6 +146,16 @@ def _averaged(layer: NetworkLayer, centred: Integers, numbers: NetworkNumbers) -
     return _limited(layer, (2 * total + count) // (2 * count), numbers)
 
 
+def _real_average(layer: NetworkLayer, data: Integers, numbers: NetworkNumbers) -> Integers:
+    """As onnxruntime's QLinearAveragePool: numbers of single precision added in order, and rounded with the zero
+    point."""
+    source, target = numbers.formats[layer.inputs[0].memory], numbers.formats[layer.output]
+    total, count = window_sums(source.values(data), layer.window, layer.output_shape[2:])
+    mean = total / count.astype(np.float32) / np.float32(target.scale or 1)
+    made = np.rint(mean + np.float32(target.zero + target.offset)).astype(np.int64) - target.offset
+    return _merged(layer, saturated(made))
+
+
 def max_pool(data: Integers, window: Window, output: tuple[int, ...]) -> Integers:
     """The pooling unit of Section 3.4: the horizontal unit's largest of each window's rows, then the vertical unit's
     of those."""
@@ -166,7 +178,9 @@ def average_pool(data: Integers, window: Window, output: tuple[int, ...]) -> Int
     return np.asarray((2 * total + count) // (2 * count)).astype(np.int8)
 
 
-def window_sums(data: Integers, window: Window, output: tuple[int, ...]) -> tuple[Integers, Integers]:
+def window_sums(
+    data: npt.NDArray[Any], window: Window, output: tuple[int, ...]
+) -> tuple[npt.NDArray[Any], Integers]:
     """The sum of each window's pixels, and how many it counts."""
     pads = window.covering_pads(data.shape[2:], output)
     filled = np.pad(data, ((0, 0), (0, 0), *pads))
@@ -175,7 +189,7 @@ def window_sums(data: Integers, window: Window, output: tuple[int, ...]) -> tupl
         inside = np.pad(inside, window.pads, constant_values=1)
         pads = tuple((0, end - own) for (_, end), (_, own) in zip(pads, window.pads, strict=True))
     counted = np.pad(inside, pads)[np.newaxis, np.newaxis]
-    total = np.zeros((*data.shape[:2], *output), np.int64)
+    total = np.zeros((*data.shape[:2], *output), data.dtype)
     count = np.zeros((1, 1, *output), np.int64)
     for row in range(window.kernel[0]):
         for column in range(window.kernel[1]):

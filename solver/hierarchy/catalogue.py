@@ -13,6 +13,7 @@ from mapper.solver.hierarchy.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
+from mapper.solver.hierarchy.padding.method import without_padding
 from mapper.solver.hierarchy.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.hierarchy.space import divisors
 from mapper.solver.method import Effort, Method, Start
@@ -70,10 +71,10 @@ METHODS: dict[str, Method[HierarchyProblem, HierarchyMapping]] = {
     for method in (
         AUTOMATIC,
         BRANCH_AND_BOUND,
-        CONSTRAINT_PROGRAM,
+        without_padding(CONSTRAINT_PROGRAM),
         BRUTE_FORCE,
-        ANNEALING,
-        HILL_CLIMBING,
-        RANDOM_SEARCH,
+        without_padding(ANNEALING),
+        without_padding(HILL_CLIMBING),
+        without_padding(RANDOM_SEARCH),
     )
 }

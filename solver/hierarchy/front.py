@@ -75,7 +75,8 @@ class FrontSearch(Search):
     def found(self) -> Front[HierarchyMapping]:
         """The points, ascending by energy."""
         self.run()
-        open_from = min(self.heap[0][0] if self.heap else math.inf, self.undecided, *self.loose, math.inf)
+        waiting = self.heap[0][0] if self.heap else math.inf
+        open_from = min(waiting, self.undecided, self.ahead, *self.loose)
         points = tuple(self._outcome(cycles, open_from) for cycles in reversed(self.cycles))
         return Front(points, self.stop is None and open_from == math.inf)
 

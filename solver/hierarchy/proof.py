@@ -22,7 +22,7 @@ OBJECTIVES: dict[ObjectiveName, str] = {
     "latency": "least latency in cycles",
 }
 OPEN = (
-    "the checker knows given bounds and factors that divide them; fix padding=off and leave factors perfect"
+    "the checker knows given bounds; fix those that were found, as in --fix padding=M:200, or say padding=off"
 )
 TEMPORAL: Axis = "temporal"
 ACROSS: Axis = "x"

@@ -17,10 +17,11 @@ from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.modulo_schedule.exact.crowding import is_crowded, may_be_crowded
 from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.embedding import corners, embed
-from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE, search_at_once
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
@@ -33,6 +34,8 @@ STAGES = (
 )
 """Methods in turn, whether on the corners of the array, and the share of the time that is left they may take, if there
 is a limit."""
+ABOVE_ONE = 0.5
+"""The share of the time for II 2 where II 1 is ruled out."""
 
 
 def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
@@ -50,7 +53,11 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     if why_infeasible(problem) is not None:
         return replace(CONSTRAINT_PROGRAM.search(problem, effort), method=CONSTRAINT_PROGRAM.name)
     best: Outcome[ModuloSchedule] | None = None
+    if problem.fixed_ii is None and may_be_crowded(problem):
+        best = _above_one(problem, effort)
     for method, parts, share in STAGES:
+        if best is not None and (best.proven or effort.stopped() is not None):
+            break
         left = effort.seconds_left()
         own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
         if parts:
@@ -59,10 +66,22 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
         else:
             outcome = _accepted(problem, replace(method.search(problem, own), method=method.name))
             best = outcome if best is None else _better(best, outcome)
-        if best.proven or effort.stopped() is not None:
-            break
     assert best is not None
     return best if best.proven else replace(best, stop=effort.stopped() or best.stop)
+
+
+def _above_one(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule] | None:
+    """Where II 1 is ruled out for want of room, what CP-SAT finds and proves of II 2; None where it is not ruled out,
+    or a brief search has a schedule of it."""
+    at_once = search_at_once(problem, effort)
+    if at_once.value == 1 or not is_crowded(problem, effort):
+        return None
+    left = effort.seconds_left()
+    own = effort if left is None else replace(effort, deadline=time.monotonic() + ABOVE_ONE * left)
+    found = CONSTRAINT_PROGRAM.search(replace(problem, fixed_ii=2), own)
+    if found.mapping is None:
+        return Outcome.unknown("heuristic", 3 if found.proven else 2, method=CONSTRAINT_PROGRAM.name)
+    return _accepted(problem, Outcome.optimal(found.mapping, 2, method=CONSTRAINT_PROGRAM.name))
 
 
 def on_corners(

@@ -1,7 +1,7 @@
 """mapper: how loops, kernels and networks run on accelerators, by formal optimisation, with proofs.
 
 The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate``, ``front``,
-``certify``, ``check``, ``report`` take names, paths and values and return values; nothing is printed.
+``sweep_front``, ``certify``, ``check``, ``report`` take names, paths and values and return values; nothing is printed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mapper.proving.proof_document import certify
     from mapper.reporting import report
     from mapper.solver.contradiction import ContradictionError
+    from mapper.sweeping.co_design import sweep_front
     from mapper.sweeping.sweep import sweep
     from mapper.workloads.document import InputError
 
@@ -48,6 +49,7 @@ __all__ = [
     "simulate",
     "solve",
     "sweep",
+    "sweep_front",
 ]
 
 _HOMES = {
@@ -66,6 +68,7 @@ _HOMES = {
     "report": "mapper.reporting",
     "side_by_side": "mapper.api.side_by_side",
     "sweep": "mapper.sweeping.sweep",
+    "sweep_front": "mapper.sweeping.co_design",
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from mapper.workloads.graph.opcode import wrapped
+from mapper.workloads.llvm.copy import COPIES, copy
 from mapper.workloads.llvm.module import Instruction, IrLoop
 from mapper.workloads.llvm.type import SCALARS, element, pointed_type, size_of
 from mapper.workloads.loop.body import LoopBody, Value, floating, integer, live_in, zero
@@ -126,13 +127,13 @@ class Instructions:
         if name == "getelementptr":
             self._pointer(at, operands)
         elif name == "load":
-            array, index, wanted = self._access(operands[0], at, str(at.type))
+            array, index, wanted = self.access(operands[0], at, str(at.type))
             self.values[at.name] = self.body.load(array, wanted.kind, index, predicate)
         elif name == "store":
-            array, index, wanted = self._access(operands[1], at, str(operands[0].type))
+            array, index, wanted = self.access(operands[1], at, str(operands[0].type))
             self.body.store(array, wanted.kind, index, self.operand(operands[0], at), predicate)
         elif name == "call":
-            self._call(at, operands)
+            self._call(at, operands, predicate)
         else:
             self.values[at.name] = self._result(at, operands)
 
@@ -225,10 +226,13 @@ class Instructions:
         )  # neither is a NaN
         return unequal if order == "one" else self.body.operation("eq", (unequal, integer(0)), "int")
 
-    def _call(self, at: Instruction, operands: list[Any]) -> None:
+    def _call(self, at: Instruction, operands: list[Any], predicate: Value | None) -> None:
         called = operands[-1].name
         plain = called.removeprefix("llvm.")
         if any(plain.startswith(one) for one in SILENT):
+            return
+        if called.startswith("llvm.") and plain.split(".")[0] in COPIES:
+            copy(self, at, plain.split(".")[0], operands, predicate)
             return
         stem = re.sub(r"\.[if]\d+$", "", plain)
         given = [self.operand(one, at) for one in operands[:-1] if str(one.type) != "metadata"]
@@ -291,7 +295,7 @@ class Instructions:
             return value
         return replace(self.body.operation("i32_to_i64", (value,), "long"), form=value.form)
 
-    def _access(self, pointer: Any, at: Instruction, written: str) -> tuple[str, Value, ValueType]:
+    def access(self, pointer: Any, at: Instruction, written: str) -> tuple[str, Value, ValueType]:
         """The array, the index of the word, and its type."""
         wanted = SCALARS.get(written)
         value = self.operand(pointer, at)

@@ -80,15 +80,19 @@ class _Unfolding:
         reals = []
         for place, (integers, scale, zero) in enumerate(operands):
             reals.append(f"{made}.operand{place}")
-            # Scales of a matrix may be one per column.
-            axis: dict[str, Any] = (
-                {"axis": 1} if op == "Gemm" and place == 1 else {"axis": 0} if op == "Gemm" else {}
-            )
+            axis: dict[str, Any] = {"axis": self._columns} if op == "Gemm" and place == 1 else {}
+            if op == "Gemm" and place == 2:
+                axis = {"axis": 0}
             yield helper.make_node("DequantizeLinear", _trimmed(integers, scale, zero), reals[-1:], **axis)
         own = helper.make_node(op, reals, [f"{made}.real"], name=self.node.name)
         own.attribute.extend(one for one in self.node.attribute if one.name not in OWN_ATTRIBUTES)
         yield own
         yield helper.make_node("QuantizeLinear", _trimmed(f"{made}.real", *result), [made])
+
+    @property
+    def _columns(self) -> int:
+        """The axis of a matrix along which scales may differ: its columns, as the product has them."""
+        return 0 if any(one.name == "transB" and one.i for one in self.node.attribute) else 1
 
     def _constants(self, *names: str) -> bool:
         return {*names} <= {one.name for one in self.graph.initializer}

@@ -20,6 +20,7 @@ from mapper.models.hierarchy.role import loops_called, loops_meant, tensors_call
 from mapper.workloads.nest.loop_nest import Operand
 
 FACTORS = "factors multiply to the bound"
+GROWN = "padding"
 CAPACITY = "words of a level"
 FANOUT = "instances of a fan-out"
 AXIS = "loops that a fan-out may carry"
@@ -39,6 +40,7 @@ def verify(problem: HierarchyProblem, mapping: HierarchyMapping) -> Verdict[Hier
     wrong = tuple(_wrong_factors(problem, mapping))
     broken = (
         *wrong,
+        *_grown(problem, mapping),
         *_capacities(problem, mapping),
         *_fanouts(problem, mapping),
         *_kept(problem, mapping),
@@ -54,8 +56,9 @@ def verify(problem: HierarchyProblem, mapping: HierarchyMapping) -> Verdict[Hier
 
 
 def _wrong_factors(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
-    """The trips of each loop multiply to its bound, or to what the pins pad it to; the size is the difference."""
-    padded = dict(problem.pins.padded)
+    """The trips of each loop multiply to its bound, or to what the mapping or the pins pad it to; the size is the
+    difference."""
+    padded = {**dict(problem.pins.padded), **dict(mapping.padded)}
     for loop, bound in problem.nest.bounds:
         bound = padded.get(loop, bound)
         trips = 1
@@ -64,6 +67,17 @@ def _wrong_factors(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iter
                 trips *= one.trips if one.loop == loop else 1
         if trips != bound:
             yield BrokenRule(FACTORS, loop, trips - bound)
+
+
+def _grown(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
+    """Bounds grow to what the pins say; where these leave it open, a bound B to less than twice B. The size is what is
+    added."""
+    given, said = dict(problem.pins.padded), dict(mapping.padded)
+    for loop, own in problem.nest.bounds:
+        bound = said.get(loop, given.get(loop, own))
+        is_open = loop in problem.pins.free and own <= bound < 2 * own
+        if bound != given.get(loop, own) and not is_open:
+            yield BrokenRule(GROWN, loop, bound - own)
 
 
 def _capacities(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:

@@ -27,6 +27,7 @@ NEIGHBOURS = 6
 LARGEST_FACTORS = 32_000
 """The most that the factors of two operands are together: their sums are then exact in single precision."""
 EXACT_SUMS = 1 << 24
+LAST_BITS = 1e-6
 MOST = 100
 CLOSE = 2e-3
 """What is so near to a half of the result may come out otherwise with other factors."""
@@ -92,6 +93,14 @@ def fitted_addition(
                 return whole.tried(times, bias, near, -offset)
     assert best is not None
     return whole.tried(best[0].times, best[0].bias, best[1], -offset)
+
+
+def meets_halves(ratio: float, largest: int) -> bool:
+    """Whether an integer up to ``largest`` times ``ratio`` lies so near between two integers that the last bits of
+    single precision decide."""
+    products = np.arange(largest + 1) * ratio
+    apart = np.abs(products - np.floor(products) - 0.5)
+    return bool((apart < LAST_BITS * np.maximum(1, products))[products < 2 * HIGHEST + 2].any())
 
 
 def _sums(ratios: tuple[float, float], zero: int) -> Iterator[tuple[tuple[int, int], int, float]]:

@@ -12,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.models.algorithm_selection.control.sequence import layer_shape
-from mapper.models.algorithm_selection.number.fitting import OWN, fitted_addition, fitted_rescaling
+from mapper.models.algorithm_selection.number.fitting import (
+    OWN,
+    fitted_addition,
+    fitted_rescaling,
+    meets_halves,
+)
 from mapper.models.algorithm_selection.number.mantissa import mantissas
 from mapper.models.algorithm_selection.number.network_number import (
     HIGHEST,
@@ -37,6 +42,7 @@ Tensors = Mapping[str, npt.NDArray[Any]]
 Tables = Mapping[str, Integers]
 Doubles = npt.NDArray[np.float64]
 FACTOR_BITS = 30
+SPAN = HIGHEST - LOWEST
 TIMES_BITS = 17
 
 
@@ -103,7 +109,7 @@ class _Layer:
             return self._product()
         if requantises(layer):
             return self._table()
-        if averages(layer):
+        if averages(layer) or (layer.work == "average_pool" and self.quantisation is not None):
             return self._average()
         if adds(layer):
             return self._fitted_addition() if layer.name in self.sums else self._addition()
@@ -177,6 +183,8 @@ class _Layer:
         return kernel, bias
 
     def _average(self) -> LayerNumbers:
+        """onnxruntime multiplies the sum of a whole map by one number; pixels of other windows it adds as numbers of
+        single precision, whose rounding decides where a mean lies between two integers: then it is the host's."""
         source, target = self._format(self.layer.inputs[0].memory), self._format(self.layer.output)
         if self.quantisation is None:
             return self._plain(self._limits(0))
@@ -185,6 +193,8 @@ class _Layer:
         if not whole:
             return self._plain(None)
         real = np.float32(source.scale) / (np.float32(target.scale) * np.float32(count))
+        if self.layer.op != "GlobalAveragePool" and meets_halves(float(real), SPAN * count):
+            return self._plain(None)
         factor, shift = mantissas(np.array([real], np.float32))
         return LayerNumbers(
             np.zeros((0, 0, 0, 1), np.int64), np.zeros(1, np.int64), factor, self._limits(shift)

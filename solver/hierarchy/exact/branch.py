@@ -77,7 +77,18 @@ class Branch:
         return self._begin()
 
     def _begin(self) -> bool:
-        """Stand at the outermost tile, with nothing decided; False if it has too many children."""
+        """Stand at the outermost tile, with what begins there as bound; False if it has too many children."""
+        self._stand()
+        if not self.lattice.allowed[0][int(self.digits[0] @ self.lattice.radix)]:
+            self.bound = math.inf
+        elif self.levels > 1:
+            root = self._root()
+            self.bound = max(self.bound, root or 0.0)
+            return root is not None
+        return True
+
+    def _stand(self) -> None:
+        """Decide nothing."""
         lattice, groups = self.lattice, len(self.lattice.counts)
         self.digits = np.zeros((self.levels + 1, groups), np.int64)
         self.digits[0] = lattice.counts - 1
@@ -87,13 +98,6 @@ class Branch:
         self.costed: set[tuple[float, bytes]] = set()
         self.paid = [0.0] * (self.levels + 1)
         self.words = [self.opening.moved[0]] * (self.levels + 1)
-        if not lattice.allowed[0][int(self.digits[0] @ lattice.radix)]:
-            self.bound = math.inf
-        elif self.levels > 1:
-            root = self._root()
-            self.bound = max(self.bound, root or 0.0)
-            return root is not None
-        return True
 
     def _tabulate(self, level: int, effort: Effort) -> bool:
         """The floors of a level; False if time is over before they are all known."""

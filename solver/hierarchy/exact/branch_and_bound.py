@@ -8,7 +8,8 @@ inwards, the most promising first (`expansion`): what is decided costs exactly w
 least its floor, and cycles are at least those of computing and of the words moved so far. Orders are those of
 `order_class`. A mapping whose levels are all decided is costed by the model.
 
-Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where neighbours may
+Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where bounds of loops
+may grow, arrangements of larger bounds join them as soon as one may be the best (`padding`). Where neighbours may
 hand words on, the bound is lower than the cost of the orders that are tried; if the best mapping lies above such a
 bound, it is reported and nothing is proven.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +35,7 @@ from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
 from mapper.solver.hierarchy.exact.group import groups_of
 from mapper.solver.hierarchy.exact.in_space import Spaces
 from mapper.solver.hierarchy.exact.outset_bound import Opening
+from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort, Method, Progress
@@ -43,34 +46,39 @@ Array = Any
 MOST_ARRANGEMENTS = 500_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
+MOST_PADDINGS = 2_000
+STEP = 1.02
+"""The factor by which the bound rises from which on paddings wait, before they are looked at."""
 
 
 class Waiting(NamedTuple):
-    """An arrangement that has been measured, and no more: what levels keep, loops in space by their row in `Spaces`,
+    """An arrangement that has been measured, and no more: what levels keep, loops in space by their row in ``spaces``,
     and the fewest cycles."""
 
+    spaces: Spaces
     keep: Keep
     row: int
     cycles: float
 
-    def branch(self, spaces: Spaces) -> Branch:
-        """The arrangement, to be opened."""
-        spread = spaces.trips(slice(self.row, self.row + 1))
-        return Branch(Outset(spaces.groups, self.keep, spread), spaces.space(self.row))
+    def outset(self) -> Outset:
+        """The arrangement by itself, to be opened."""
+        return Outset(self.spaces.groups, self.keep, self.spaces.trips(slice(self.row, self.row + 1)))
 
 
 class Search:
-    """One run: the heap of arrangements, the best mapping, the least bound of what was left undecided, and that of an
-    arrangement of which a first mapping was taken."""
+    """One run: the heap of arrangements, the best mapping, the least bound of what was left undecided, that of paddings
+    that were not looked at yet (``ahead``), and that of an arrangement of which a first mapping was taken."""
 
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.problem, self.effort = problem, effort
         self.trials = Trials(problem, effort)
-        self.groups = groups_of(problem)
+        self.paddings = Paddings(problem) if problem.pins.free else None
+        self.ahead = math.inf if self.paddings is None else self.paddings.least
         self.undecided = math.inf
         self.dived = math.inf
         self.loose: list[float] = []
         self.heap: list[tuple[float, int, Waiting | Branch]] = []
+        self.numbers = count()
         self.stop: Stop | None = None
 
     @property
@@ -89,10 +97,36 @@ class Search:
         return bound < self.limit
 
     def run(self) -> Outcome[HierarchyMapping]:
-        """Open arrangements until none can hold a better mapping."""
+        """Open arrangements until none can hold a better mapping: first those of the bounds as they are."""
         self._start()
-        spaces = self._gather()
-        while self.heap and self.heap[0][0] < self.limit and not self._over():
+        self.gather(self.problem.as_it_is())
+        self._work(math.inf)
+        if self.paddings is not None:
+            self.pad(self.paddings)
+        return self.ended()
+
+    def pad(self, paddings: Paddings) -> None:
+        """Open arrangements of larger bounds, the most promising first, but for a first look at the next bounds that
+        have small factors."""
+        if friendly := paddings.friendly():
+            self.gather(self.problem.padded_to(friendly))
+            self._work(math.inf)
+        gathered = 0
+        while self.ahead < self.limit and not self._over():
+            most = self.ahead * STEP if self.ahead > 0 else math.inf
+            paddings.cut = math.inf
+            for sizes in paddings.between(self.ahead, most, self):
+                if gathered >= MOST_PADDINGS or self._over():
+                    self.undecided = min(self.undecided, self.ahead)
+                    return
+                gathered += 1
+                self.gather(self.problem.padded_to(sizes))
+            self.ahead = max(most, paddings.cut) if paddings.cut < math.inf else math.inf
+            self._work(self.ahead)
+
+    def _work(self, most: float) -> None:
+        """Open the arrangements whose bounds are less than ``most``."""
+        while self.heap and self.heap[0][0] < min(self.limit, most) and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
             if not self.wants(bound, branch.cycles):
                 continue
@@ -100,14 +134,13 @@ class Search:
             if isinstance(branch, Branch):
                 self._open(branch, bound)
                 continue
-            opened = branch.branch(spaces)
-            if not opened.build(self.effort):
+            opened = self.opened(branch)
+            if opened is None:
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
                 if self._promises(opened):
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
-        return self._ended()
 
     def _promises(self, branch: Branch) -> bool:
         """Whether to take a mapping of an arrangement before its turn: its bound is lower than those before."""
@@ -122,24 +155,24 @@ class Search:
         if choice is not None:
             self._take(choice.mapping(space), math.inf, False)
 
-    def _gather(self) -> Spaces:
-        """Put the arrangements that may hold a better mapping into the heap."""
-        keeps = list(Space(self.problem).keeps())
-        spaces = Spaces(self.problem, self.groups, self.effort)
+    def gather(self, problem: HierarchyProblem) -> Spaces:
+        """Put the arrangements of these bounds that may hold a better mapping into the heap."""
+        keeps = list(Space(problem).keeps())
+        spaces = Spaces(problem, groups_of(problem), self.effort)
         if not spaces.complete:
-            self.undecided = self.trials.bound
-        number = 0
+            self.undecided = min(self.undecided, self.trials.bound)
         for begin in range(0, len(spaces), TOGETHER):
             spread = spaces.trips(slice(begin, begin + TOGETHER))
             for keep in keeps:
                 if self._over():
                     self.undecided = self.trials.bound
                     break
-                opening = Opening(Outset(self.groups, keep, spread))
+                opening = Opening(Outset(spaces.groups, keep, spread))
                 for row in np.flatnonzero(opening.bound < self.limit):
-                    waiting = Waiting(keep, begin + int(row), float(opening.cycles[row]))
-                    self.heap.append((float(opening.bound[row]), number, waiting))
-                    number += 1
+                    bound, cycles = float(opening.bound[row]), float(opening.cycles[row])
+                    if self.wants(bound, cycles):
+                        waiting = Waiting(spaces, keep, begin + int(row), cycles)
+                        self.heap.append((bound, next(self.numbers), waiting))
                 self._keep_few()
         heapq.heapify(self.heap)
         return spaces
@@ -150,6 +183,11 @@ class Search:
             self.heap.sort(key=lambda one: one[:2])
             self.undecided = min(self.undecided, self.heap[MOST_ARRANGEMENTS // 2][0])
             del self.heap[MOST_ARRANGEMENTS // 2 :]
+
+    def opened(self, waiting: Waiting) -> Branch | None:
+        """An arrangement with its tiles; None if that takes too much, or time is over."""
+        found = Branch(waiting.outset(), waiting.spaces.space(waiting.row))
+        return found if found.build(self.effort) else None
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -194,14 +232,14 @@ class Search:
         """The least that any mapping can cost, as far as is known."""
         value = math.inf if self.trials.value is None else float(self.trials.value)
         waiting = self.heap[0][0] if self.heap else math.inf
-        return min(value, waiting, self.undecided)
+        return min(value, waiting, self.undecided, self.ahead)
 
-    def _ended(self) -> Outcome[HierarchyMapping]:
+    def ended(self) -> Outcome[HierarchyMapping]:
         trials = self.trials
         loose = min((one for one in self.loose if one < self.limit), default=math.inf)
         bound = min(self._bound(), loose)
         waiting = self.heap[0][0] if self.heap else math.inf
-        if min(waiting, self.undecided, loose) >= self.limit:
+        if min(waiting, self.undecided, loose, self.ahead) >= self.limit:
             return Outcome.ended(
                 trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
             )
@@ -217,6 +255,19 @@ def branch_and_bound(problem: HierarchyProblem, effort: Effort) -> Outcome[Hiera
     if why_infeasible(problem) is not None:
         return Outcome.infeasible()
     return Search(problem, effort).run()
+
+
+def with_larger_bounds(
+    problem: HierarchyProblem, mapping: HierarchyMapping, effort: Effort
+) -> HierarchyMapping | None:
+    """The best mapping that was found of larger bounds and is better than ``mapping``, which is the best of the bounds
+    as they are, if there is any."""
+    search = Search(problem, effort)
+    search.trials.take(mapping)
+    if search.paddings is not None:
+        search.pad(search.paddings)
+    found = search.trials.best
+    return found if found is not None and found.padded else None
 
 
 def prepare() -> None:

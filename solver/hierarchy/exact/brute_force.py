@@ -1,4 +1,5 @@
-"""Brute force: every factorisation, every order, every choice of tensors to keep, each judged by the referee.
+"""Brute force: every factorisation of every bound that is allowed, every order, every choice of tensors to keep, each
+judged by the referee.
 
 It is the oracle that searches are compared with: it knows no bound and no classes of orders.
 """
@@ -6,10 +7,12 @@ It is the oracle that searches are compared with: it knows no bound and no class
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import product
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.solver.certificate import Stop
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort, Method
@@ -25,12 +28,31 @@ def brute_force(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyM
 
     Raises: InputError if there are more than `MOST_MAPPINGS` mappings.
     """
+    trials = Trials(problem, effort)
+    for padded in _padded(problem):
+        stop = _each(padded, trials, effort)
+        if stop is not None:
+            return Outcome.bounded(trials.best, trials.value, trials.bound, stop, evaluations=trials.tried)
+    return Outcome.ended(
+        trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
+    )
+
+
+def _padded(problem: HierarchyProblem) -> Iterator[HierarchyProblem]:
+    """The problem with every choice of the bounds that may grow."""
+    free, own = problem.pins.free, problem.bounds
+    _refuse(problem, math.prod(own[loop] for loop in free))
+    for sizes in product(*(range(own[loop], 2 * own[loop]) for loop in free)):
+        yield problem.padded_to(dict(zip(free, sizes, strict=True))) if free else problem
+
+
+def _each(problem: HierarchyProblem, trials: Trials, effort: Effort) -> Stop | None:
+    """Try every mapping of these bounds; why that ended, if it did."""
     space = Space(problem)
     loops = problem.nest.loops
     options = [_few(problem, space, loop) for loop in loops]
     keeps = list(space.keeps())
-    _refuse(problem, math.prod(map(len, options)) * len(keeps))
-    trials = Trials(problem, effort)
+    _refuse(problem, trials.tried + math.prod(map(len, options)) * len(keeps))
     places = range(len(problem.machine.levels))
     for rows in product(*options):
         factors = dict(zip(loops, rows, strict=True))
@@ -39,13 +61,9 @@ def brute_force(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyM
         for order, keep in product(product(*orders), keeps):
             stop = effort.stopped()
             if stop is not None:
-                return Outcome.bounded(
-                    trials.best, trials.value, trials.bound, stop, evaluations=trials.tried
-                )
+                return stop
             trials.take(space.mapping(factors, order, keep))
-    return Outcome.ended(
-        trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
-    )
+    return None
 
 
 def _few(problem: HierarchyProblem, space: Space, loop: str) -> list[tuple[int, ...]]:

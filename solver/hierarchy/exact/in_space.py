@@ -29,7 +29,7 @@ class Spaces:
     ``complete`` if there are too many, or time was over."""
 
     def __init__(self, problem: HierarchyProblem, groups: Groups, effort: Effort) -> None:
-        self.groups = groups
+        self.groups, self.padded = groups, problem.pins.padded
         self.units = [unit for group in groups.loops for unit in _units(problem, group)]
         bounds = {unit: math.prod(problem.bounds[loop] for loop in unit) for unit in self.units}
         self.fans = [_fans(problem, level, bounds) for level in range(len(problem.machine.levels))]

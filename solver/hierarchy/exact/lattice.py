@@ -101,24 +101,31 @@ def _steps(
 
 def _allowed(outset: Outset, level: int, reach: list[set[int]], lattice: Lattice) -> Array:
     """Nodes whose tiles levels from here inwards can make, and that fit the level."""
-    groups = len(lattice.counts)
-
-    def along(j: int, row: Array) -> Array:
-        """What holds for each divisor of a group, for all nodes; digits of the first group change fastest."""
-        return row.reshape([-1 if axis == groups - 1 - j else 1 for axis in range(groups)])
-
     possible = np.ones([int(count) for count in reversed(lattice.counts)], np.bool_)
     for j, made in enumerate(reach):
-        possible &= along(j, np.isin(np.arange(lattice.counts[j]), sorted(made)))
+        possible &= _along(j, np.isin(np.arange(lattice.counts[j]), sorted(made)), lattice)
     capacity = outset.machine.levels[level].capacity
     if capacity is None:
         return possible.ravel()
+    fits: Array = possible & (words_kept(outset, level, lattice) <= capacity)
+    return fits.ravel()
+
+
+def _along(j: int, row: Array, lattice: Lattice) -> Array:
+    """What holds for each divisor of a group, for all nodes; digits of the first group change fastest."""
+    groups = len(lattice.counts)
+    return row.reshape([-1 if axis == groups - 1 - j else 1 for axis in range(groups)])
+
+
+def words_kept(outset: Outset, level: int, lattice: Lattice) -> Array:
+    """The words that a level keeps, with an axis for each group, the first one last; of length 1 where the words do not
+    depend on the group."""
     sizes = [
         lattice.values[j, :count].astype(np.float64) * lattice.spaces[level, j]
         for j, count in enumerate(lattice.counts)
     ]
     shape = outset.shape
-    words: Array = np.zeros(1)
+    words: Array = np.zeros([1] * len(lattice.counts))
     for t, operand in enumerate(outset.problem.nest.operands):
         if operand.name in outset.keep[level]:
             tile: Array = np.ones(1)
@@ -126,8 +133,7 @@ def _allowed(outset: Outset, level: int, reach: list[set[int]], lattice: Lattice
                 extent: Array = np.ones(1)
                 for j, factor in enumerate(row):
                     if factor:
-                        extent = extent + along(j, abs(factor) * (sizes[j] - 1))
+                        extent = extent + _along(j, abs(factor) * (sizes[j] - 1), lattice)
                 tile = tile * extent
             words = words + tile
-    fits: Array = possible & (words <= capacity)
-    return fits.ravel()
+    return words

@@ -11,6 +11,7 @@ from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
+from mapper.solver.modulo_schedule.exact.crowding import is_crowded
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
 from mapper.solver.outcome import Outcome
@@ -56,6 +57,7 @@ def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[Modulo
         effort,
         lambda ii, left: _in_windows(problem, ii, left),
         lambda ii, left: _decided(problem, ii, left),
+        better=lambda ii, left: _longer(problem, ii, left),
     )
 
 
@@ -70,6 +72,7 @@ def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> O
         lambda ii, left: _in_windows(problem, ii, left),
         lambda ii, left: _decided(problem, ii, left),
         compacted(problem, known),
+        lambda ii, left: _longer(problem, ii, left),
     )
 
 
@@ -91,6 +94,8 @@ def tightened(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> 
 
 def _in_windows(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule in a narrow window, if little work finds one; a proof where few slots are left for moves."""
+    if ii == 1 and is_crowded(problem, effort):
+        return Attempt(None, "infeasible")
     more = 1 + _searches(problem, effort)
     tries: tuple[tuple[int | None, float], ...] = QUICK
     if len(problem.machine.all_pes) * ii - len(problem.kernel.graph.operations) <= FEW_MOVES:
@@ -99,6 +104,17 @@ def _in_windows(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     for slack, work in tries:
         tried = decide(problem, ii, problem.machine.all_pes, effort, slack=slack, work=more * work)
         if tried.answer != "undecided" or tried.left_out is not None or effort.stopped() is not None:
+            break
+    return tried
+
+
+def _longer(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule in wider windows, if more work finds one; nothing is proven."""
+    tried = Attempt(None, "undecided")
+    for turn, (slack, work) in enumerate(TRIES[:-1], 1):
+        own = replace(effort, seed=effort.seed + turn)
+        tried = decide(problem, ii, problem.machine.all_pes, own, slack=slack, work=work)
+        if tried.schedule is not None or effort.stopped() is not None:
             break
     return tried
 

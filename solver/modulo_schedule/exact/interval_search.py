@@ -45,12 +45,15 @@ def least_interval(
     quick: Callable[[int, Effort], Attempt],
     decide: Callable[[int, Effort], Attempt],
     known: ModuloSchedule | None = None,
+    better: Callable[[int, Effort], Attempt] | None = None,
 ) -> Outcome[ModuloSchedule]:
     """The schedule of the least II that is found; the bound is the least II that is neither below MII, or ruled
     out by parity, nor proven to have no schedule. Where no II can have one, that is proven first.
 
-    First each II upwards gets a ``quick`` try until one has a schedule; then those below it are decided
-    upwards, so that an answer is there early and is proven, or bettered, as time allows; ``known`` is a schedule
+    First each II upwards gets a ``quick`` try until one has a schedule. Of several that are open below it, each but
+    the least then gets a try ``better``, downwards until one has none, since the least may take all the time. Then
+    those that are open are decided upwards, so that an answer is there early and is proven, or bettered, as time
+    allows; ``known`` is a schedule
     that is there already, up to whose II alone is tried. What the effort says to be known counts as well: its
     schedule, and its bound, below which no II is tried again. With ``fixed_ii`` only that II is tried, and having no
     schedule there is having none at all. An answer ``infeasible``, be it of ``quick``, is taken for a proof.
@@ -90,6 +93,9 @@ def least_interval(
             break
         if tried.left_out is not None and known is None:
             break
+    if found is not None and better is not None:
+        found, tries = _bettered(problem, effort, better, found, open_intervals)
+        evaluations += tries
     for ii in chain(open_intervals, range(untried, last + 1)):
         effort.report(Progress(None if found is None else found.ii, ii, evaluations, f"deciding II {ii}"))
         if found is not None and ii == found.ii:
@@ -113,6 +119,27 @@ def least_interval(
         return Outcome.infeasible(evaluations=evaluations)
     beyond = f"initiation intervals above {last} are not tried"
     return Outcome.refused(beyond, last + 1, evaluations=evaluations)
+
+
+def _bettered(
+    problem: ModuloProblem,
+    effort: Effort,
+    better: Callable[[int, Effort], Attempt],
+    found: ModuloSchedule,
+    below: list[int],
+) -> tuple[ModuloSchedule, int]:
+    """A schedule for the least II that ``better`` finds one for, downwards from that of ``found`` over all but the
+    least of ``below``; and how many tries that took."""
+    tries = 0
+    for ii in reversed(below[1:]):
+        if found.ii != ii + 1 or effort.stopped():
+            break
+        effort.report(Progress(found.ii, below[0], tries, f"trying II {ii} longer"))
+        tried = better(ii, effort)
+        tries += 1
+        if tried.schedule is not None:
+            found = compacted(problem, tried.schedule)
+    return found, tries
 
 
 def _agreed(known: ModuloSchedule | None, claim: Outcome[ModuloSchedule]) -> Outcome[ModuloSchedule]:

@@ -42,6 +42,11 @@ class PosedProblem:
     machine: Machine | None
     parts: tuple[AnyPart, ...]
 
+    @property
+    def shares_limit(self) -> bool:
+        """Whether several parts have a limit on latency together."""
+        return self.options.max_latency is not None and len(self.parts) > 1
+
     def __str__(self) -> str:
         """The problem in a line."""
         usual = self.kind.usual_fix(self.read.value)

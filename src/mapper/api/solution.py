@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
+from mapper.formulations.verdict import BrokenRule
 from mapper.kind.cell import number, percent, proof
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Part
@@ -24,12 +25,14 @@ SOLVERS = ("ortools", "numba", "numpy")
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The answer to a posed problem. ``cost`` is None if a part has no mapping."""
+    """The answer to a posed problem. ``cost`` is None if a part has no mapping; ``reason``: why the parts together have
+    none, where that is proven of no part alone."""
 
     posed: PosedProblem
     parts: tuple[Part, ...]
     cost: dict[str, Any] | None
     certificate: Certificate
+    reason: str | None = None
 
     def __repr__(self) -> str:
         """The problem, the cost and what is proven, in a few lines."""
@@ -119,7 +122,21 @@ def assemble(posed: PosedProblem, parts: Sequence[Part]) -> Solution:
     costs = [part.cost for part in parts if part.cost is not None]
     complete = len(costs) == len(parts)
     cost = posed.kind.total(costs) if complete else None
-    return Solution(posed, tuple(parts), cost, joint_certificate([part.certificate for part in parts]))
+    certificate = joint_certificate([part.certificate for part in parts])
+    if posed.shares_limit and cost is not None:
+        certificate = _within(posed, cost["cycles"], certificate)
+    return Solution(posed, tuple(parts), cost, certificate)
+
+
+def _within(posed: PosedProblem, cycles: int, certificate: Certificate) -> Certificate:
+    """The referee's word on the limit on latency that parts share: none of them breaks it by itself."""
+    most = posed.kind.limit_of(posed.parts[0].problem)
+    if most is None or cycles <= most:
+        return certificate
+    broken = BrokenRule("latency limit", "cycles of all layers", cycles - most)
+    return replace(
+        certificate, verified=False, proven=False, bound=None, broken=(*certificate.broken, broken)
+    )
 
 
 def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:

@@ -120,6 +120,10 @@ def run(
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
+    if posed.shares_limit:
+        from mapper.api.part.shared_limit import solve_within
+
+        return solve_within(posed, search, finished)
     method = method_named(posed, search.method)
     first_of: dict[Any, AnyPart] = {}
     for part in posed.parts:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mapper.api.trade_off import TradeOff
+from mapper.sweeping.co_design import DesignFront
 from mapper.sweeping.sweep import Sweep
 from mapper.workloads.document import InputError
 from mapper.workloads.process.whole_file import write_whole
@@ -69,6 +70,27 @@ def draw_front(found: TradeOff, path: Path) -> None:
     axes.set_xlabel(shown.along[1])
     axes.set_ylabel(shown.up[1])
     axes.set_title(plotted(f"{found.posed.workload} on {found.posed.arch}", LONGEST), fontsize="medium")
+    axes.grid(True, alpha=0.3)
+    _save(figure, path)
+
+
+def draw_designs(found: DesignFront, path: Path) -> None:
+    """The objective of the machines of a front over their bytes on chip.
+
+    Raises: InputError as ``draw_front``.
+    """
+    check_form(path)
+    from matplotlib.figure import Figure
+
+    posed = found.posed
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    values = [float(point.solution.certificate.value or 0) for point in found.points]
+    axes.step([point.on_chip_bytes for point in found.points], values, where="post", marker="o")
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("bytes on chip")
+    axes.set_ylabel(f"{posed.objective.name}, {posed.objective.unit}")
+    axes.set_title(plotted(f"{posed.workload} on {posed.arch}", LONGEST), fontsize="medium")
     axes.grid(True, alpha=0.3)
     _save(figure, path)
 

@@ -10,6 +10,7 @@ from mapper.kind.cell import number, percent, proof
 
 if TYPE_CHECKING:
     from mapper.api.comparison import Row
+    from mapper.sweeping.co_design import DesignFront
     from mapper.sweeping.planning import Plan
     from mapper.sweeping.sweep import Sweep
 
@@ -56,3 +57,20 @@ def _sweep_line(
         proof(certificate),
         f"{certificate.seconds:.2f}",
     ]
+
+
+def design_rows(found: DesignFront) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of the machines of a front, in its order."""
+    varied = list(found.points[0].vary) if found.points else []
+    keys = [key for key in (found.points[0].solution.cost or {}) if key != "edp_of_totals"] if varied else []
+    lines = [
+        [
+            *(str(point.vary[key]) for key in varied),
+            number(point.on_chip_bytes),
+            *(number((point.solution.cost or {}).get(key)) for key in keys),
+            proof(point.solution.certificate),
+            f"{point.solution.certificate.seconds:.2f}",
+        ]
+        for point in found.points
+    ]
+    return [*varied, "on_chip_bytes", *keys, "proof", "seconds"], lines

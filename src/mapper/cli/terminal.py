@@ -226,6 +226,11 @@ def started_lines(solution: Solution) -> list[str]:
 
 def cause(solution: Solution) -> str:
     """Why there is no answer, or why the referee rejects it: one line with part, rule and remedy."""
+    if solution.reason is not None:
+        return f"{solution.posed.workload}: proven to have no mapping: {solution.reason}"
+    if solution.certificate.broken and not any(part.certificate.broken for part in solution.parts):
+        rule = solution.certificate.broken[0]
+        return f"the referee rejects the mappings: {rule.rule} ({rule.place}, by {rule.size:g})"
     for part in solution.parts:
         certificate = part.certificate
         if certificate.broken:

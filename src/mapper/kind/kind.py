@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from mapper.formulations.objective import Objective
 from mapper.kind.part import FrontAxes, JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.solver.front import Front
+from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.c.reading import SourceReading
@@ -41,6 +41,8 @@ class Kind(ABC, Generic[V, P, M]):
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
     default_model: ClassVar[str | None] = None
+    closes_gaps: ClassVar[bool] = False
+    """Whether the writer of proofs may find evidence for an optimum that a search has left open."""
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
     at_once: ClassVar[frozenset[str]] = frozenset()
@@ -121,6 +123,17 @@ class Kind(ABC, Generic[V, P, M]):
     criteria_add: ClassVar[bool] = False
     """Whether there are two criteria, and those of several parts add up to those of the whole."""
 
+    def limit_of(self, problem: P) -> int | None:
+        """The cycles that a part, or all parts together, may take; None where there is no such limit."""
+        return None
+
+    def within(self, problem: P, cycles: int | None, objective: str | None) -> P:
+        """``problem`` with this limit on its cycles, or none, and with this objective if one is given.
+
+        Raises: InputError if the kind has no such limit.
+        """
+        raise InputError("--max-latency", "", f"a {self.name} problem has no such limit; leave it out")
+
     def front_axes(self) -> FrontAxes:
         """How a plot shows the points of a front.
 
@@ -131,6 +144,20 @@ class Kind(ABC, Generic[V, P, M]):
     def criteria(self, problem: P, mapping: M) -> tuple[int, ...]:
         """What the points of a front are judged by, all of which least is best, by the model."""
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
+    def on_chip_bytes(self, machine: Any) -> int:
+        """The bytes of a machine's memories on the chip, which a sweep trades for the objective.
+
+        Raises: InputError if the kind does not.
+        """
+        raise InputError("--pareto", "", f"a sweep of a {self.name} problem has no trade-offs; leave it out")
+
+    def co_designed(self, problems: Sequence[P]) -> CoDesigned[M]:
+        """A part on many machines, for such a sweep.
+
+        Raises: InputError as ``on_chip_bytes``.
+        """
+        raise InputError("--pareto", "", f"a sweep of a {self.name} problem has no trade-offs; leave it out")
 
     @property
     def proof_kind(self) -> str:

@@ -22,6 +22,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.process.whole_file import write_whole
 
 PROOFS_SCHEMA = "mapper.proofs/1"
+SHARED = "layers share --max-latency, and the checker judges each by itself"
 Document = dict[str, Any]
 
 
@@ -32,7 +33,7 @@ def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None
     Raises: InputError if the document is no solution.
     """
     if isinstance(solution, Solution):
-        problem, claimed = solution.posed, _claims_of(solution)
+        problem, claimed = solution.posed, claims_of(solution)
     else:
         source = str(solution) if isinstance(solution, Path) else "the solution"
         document = read_document(solution) if isinstance(solution, Path) else solution
@@ -45,7 +46,7 @@ def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None
     ]
 
 
-def _claims_of(solution: Solution) -> Iterator[tuple[AnyPart, Claim[Any]]]:
+def claims_of(solution: Solution) -> Iterator[tuple[AnyPart, Claim[Any]]]:
     """What a solution claims of each different part; no document is made of it, which may be large."""
     kind = solution.posed.kind
     for part, answer in zip(solution.posed.parts, solution.parts, strict=True):
@@ -105,6 +106,8 @@ def status_of(certificate: Certificate) -> Status:
 
 def _proof(problem: PosedProblem, part: AnyPart, claim: Claim[Any], effort: Effort) -> Proof:
     try:
+        if problem.shares_limit:
+            raise NotCertifiedError(SHARED)
         if claim.status == "bounded" and (claim.mapping is None or claim.bound is None):
             raise NotCertifiedError("nothing is claimed: there is no mapping or no bound")
         with limited(effort.stopped):

@@ -113,6 +113,7 @@ PROOF = record(
 )
 _ROW = {"arch": {"type": ["string", "null"]}, **ANSWER}
 _WORK = {"macs": WHOLE, "utilisation": NUMBER, "mapping": or_null(OPEN)}
+_DESIGN = {"vary": OPEN, "arch": TEXT, "on_chip_bytes": WHOLE}
 _COMPARED = {"anyOf": [record({"method": TEXT, **_ROW}), record({"arch": TEXT, "kind": TEXT}, more=True)]}
 ANSWERS: dict[str, tuple[str, Schema]] = {
     "solution": (
@@ -136,11 +137,11 @@ ANSWERS: dict[str, tuple[str, Schema]] = {
         record({"problem": PROBLEM, "rows": rows(record({"vary": OPEN, **_ROW}, _WORK))}),
     ),
     "front": (
-        "What solve --pareto answers",
+        "What solve --pareto and sweep --pareto answer",
         record(
             {
                 "problem": PROBLEM,
-                "points": rows(record({"mapping": or_null(OPEN), **ANSWER})),
+                "points": rows(record({"mapping": or_null(OPEN), **ANSWER}, _DESIGN)),
                 "complete": {"type": "boolean"},
             }
         ),

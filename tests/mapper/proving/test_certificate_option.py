@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import mapper
+from mapper.api.solving import Search
 from mapper.cli.entry import main
+from mapper.proving.certified import certified
 from mapper.solver.proof import digest
 
 Run = Callable[..., tuple[int, str, str]]
@@ -117,3 +119,22 @@ def test_a_network_has_the_weakest_word_of_its_parts(run: Run, tmp_path: Path) -
     document = json.loads(out)
     assert code == 0 and document["certificate"]["evidence"] == "bounded"
     assert {part["certificate"]["evidence"] for part in document["parts"]} == {"bounded", "solver"}
+
+
+def test_a_gap_that_a_search_left_is_closed_where_evidence_is_found(tmp_path: Path) -> None:
+    readers = ("o1", "o2", "o3", "o4")
+    graph = {
+        "schema": "mapper.dfg/1",
+        "name": "star",
+        "operations": [{"name": name, "opcode": "add", "immediates": {"1": 1}} for name in ("o0", *readers)],
+        "edges": [{"from": "o0", "to": name, "operand": 0} for name in readers]
+        + [{"from": "o0", "to": "o0", "operand": 0, "distance": 1}],
+    }
+    (tmp_path / "star.json").write_text(json.dumps(graph))
+    search = Search("iterative", 10.0)
+    solution = mapper.solve(str(tmp_path / "star.json"), "mesh-1x5", search=search)
+    assert not solution.certificate.proven and solution.certificate.bound == 1
+    found = certified(solution, tmp_path / "proofs.json", search)
+    assert found.solution.certificate.proven and found.solution.certificate.certified
+    assert found.solution.certificate.value == found.solution.certificate.bound == 2
+    assert mapper.check(tmp_path / "proofs.json")[0][1] == "certified"

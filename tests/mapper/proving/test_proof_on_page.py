@@ -18,7 +18,7 @@ from mapper.reporting.proof_section import judged, proof_elements
 from tests.mapper.proving.example import PROOFS, proof, written
 
 DRAWN = {
-    "tiling": ("3,682 array tiles", "4,962 boxes"),
+    "tiling": ("3,685 array tiles", "4,830 boxes"),
     "cycle": ('class="ring"', "latency 3 over distance 1", "1 * II &gt;= 3"),
     "units": ('class="slots"', "10 operations that share 4 slots a cycle: at least 3 cycles"),
     "parity": ('class="board"', "two colours"),

@@ -113,6 +113,23 @@ def joined_file(folder: Path, scales: tuple[float, float]) -> Path:
     return path
 
 
+def averaged_file(folder: Path, seed: int) -> Path:
+    """Means of four pixels, which lie between two integers, of an odd zero point."""
+    net = QuantisedBuilder(seed, signed=True, per_map=False)
+    x = net.quantised(
+        net.convolution(net.quantised("x", 1 / 127, 128), 1 / 127, "conv1", (3, 5)), 0.0371, 125
+    )
+    x = net.node("AveragePool", [x], "mean1", kernel_shape=[2, 2], strides=[2, 2])
+    x = net.quantised(net.convolution(net.quantised(x, 0.0371, 125), 0.0371, "conv2", (5, 5)), 0.09, 120)
+    model = net.model(net.quantised(net.node("GlobalAveragePool", [x], "mean2"), 0.08, 117), 8)
+    model.graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("mean2.reals", TensorProto.FLOAT, [1, 5, 1, 1])
+    )
+    path = folder / "averaged.onnx"
+    onnx.save(model, path)
+    return path
+
+
 def operator_file(folder: Path, seed: int) -> Path:
     """Two convolutions of integers, as QLinearConv, the second with strides and unsigned weights."""
     net = QuantisedBuilder(seed, signed=False, per_map=True)

@@ -25,6 +25,7 @@ from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.quantisation import QuantisedTensor
 from tests.sim.algorithm_selection.overlay_bench import machine
 from tests.sim.algorithm_selection.quantised import (
+    averaged_file,
     drawn_weights,
     integer_operator_file,
     joined_file,
@@ -103,6 +104,13 @@ def test_every_pair_of_integers_is_added_as_onnxruntime_adds_it() -> None:
         points = (first.zero - 128, second.zero - 128, made.zero - 128)
         fit = fitted_addition(ratios, points, 128, addition_table([first, second, made]))
         assert fit.wrong == 0, (scales, zeros)
+
+
+def test_means_between_two_integers_are_left_to_the_host_which_rounds_as_onnxruntime(tmp_path: Path) -> None:
+    network = read_network(str(averaged_file(tmp_path, 1)), None, NO_DIMS).value
+    run = equals_onnxruntime(network, 1)
+    made = {one.name: one for one in programs(sequence_of(network), network, numbers=run.numbers)}
+    assert "no factor gives all of its integers" in made["pool1"].reason and not made["pool2"].reason
 
 
 def test_a_rescaling_that_no_factor_gives_is_left_to_the_host_with_the_integers_of_onnxruntime(

@@ -12,7 +12,10 @@ from tests.sim.algorithm_selection.overlay_bench import sizes
 
 needs_yosys = pytest.mark.skipif(yosys() is None, reason=MISSING)
 pytestmark = pytest.mark.slow
-SMALL = replace(sizes((2, 3)), input_depth=64, kernel_depth=64, result_depth=64, tensor_depth=64, calls=8)
+FEW = {"input_depth": 64, "kernel_depth": 64, "result_depth": 64, "tensor_depth": 64, "calls": 8}
+SMALL = replace(sizes((2, 3)), **FEW)
+LEAST = replace(sizes((1, 2)), **FEW, pool_line=8, scale_depth=8)
+WHOLE = ("overlay", "overlay_top")
 
 
 @needs_yosys
@@ -27,8 +30,13 @@ def test_an_element_takes_a_dsp_slice() -> None:
     assert found.modules["pe_row"][0] == 2
 
 
+@needs_yosys
+def test_yosys_makes_cells_of_the_whole() -> None:
+    assert synthesise(verilog(LEAST), "overlay_top").cells["DSP48E2"] > 0
+
+
 # The control memory is what a file says, which is empty here.
 @needs_yosys
-@pytest.mark.parametrize("name", sorted({path.stem for path in RTL.rglob("*.sv")} - {"control_rom"}))
+@pytest.mark.parametrize("name", sorted({path.stem for path in RTL.rglob("*.sv")} - {"control_rom", *WHOLE}))
 def test_yosys_makes_cells_of_every_module(name: str) -> None:
     assert synthesise(verilog(SMALL), name).cells

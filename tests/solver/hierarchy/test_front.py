@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from mapper.formulations.hierarchy.problem import HierarchyProblem
+from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.models.tiling.padding import paddable_loops
 from mapper.solver.hierarchy.exact import brute_force as oracle
 from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.hierarchy.front import FrontSearch, criteria, front
@@ -43,9 +44,11 @@ def all_points(problem: HierarchyProblem, monkeypatch: pytest.MonkeyPatch) -> Po
     return seen
 
 
-def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch, *, grows: bool = False) -> None:
     monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
     problem = random_problem(seed)
+    if grows:
+        problem = replace(problem, pins=Pins(free=paddable_loops(problem.nest)))
     seen = all_points(problem, monkeypatch)
     if seen is None:
         return
@@ -71,10 +74,15 @@ def test_a_front_is_what_all_mappings_leave(seed: int, monkeypatch: pytest.Monke
     check(seed, 60, monkeypatch)
 
 
+@pytest.mark.parametrize("seed", FAST[:20])
+def test_a_front_is_what_all_mappings_of_all_bounds_leave(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 60, monkeypatch, grows=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SLOW)
 def test_a_front_is_what_all_mappings_leave_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(seed, 1_000, monkeypatch)
+    check(seed, 1_000, monkeypatch, grows=seed % 2 == 0)
 
 
 def test_a_limit_that_no_mapping_keeps_is_proven_to_leave_none() -> None:

@@ -35,6 +35,8 @@ declare void @g(i32)
         (LOOP.format(line="call void @g(i32 %i)"), "calls of g cannot be mapped"),
         (LOOP.format(line="store i64 1, ptr %p"), "structure"),
         (LOOP.format(line="store i128 1, ptr %x"), "type i128"),
+        (LOOP.format(line="call void @llvm.memset.p0.i64(ptr %x, i8 1, i64 999, i1 false)")
+         + "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n", "no known number of whole words"),
         (LOOP.format(line="%v = atomicrmw add ptr %x, i32 1 seq_cst"), "atomicrmw"),
     ],
 )  # fmt: skip

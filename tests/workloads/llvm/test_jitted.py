@@ -143,6 +143,23 @@ exit:
   ret void
 }
 """,
+    "copies": COUNTED.format(
+        latch="loop",
+        body="""  %k = mul nuw nsw i64 %i, 3
+  %p = getelementptr inbounds i32, ptr %x, i64 %k
+  %q = getelementptr inbounds i32, ptr %y, i64 %i
+  call void @llvm.memcpy.p0.p0.i64(ptr align 4 %p, ptr align 4 %q, i64 12, i1 false)
+  %p1 = getelementptr inbounds i32, ptr %p, i64 1
+  call void @llvm.memmove.p0.p0.i64(ptr %p1, ptr %p, i64 20, i1 false)
+  call void @llvm.memset.p0.i64(ptr %q, i8 65, i64 24, i1 false)
+  %v = load i32, ptr %p
+  %w = add i32 %v, 1
+  store i32 %w, ptr %q""",
+    )
+    + """declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+""",
     "a store that is read on": COUNTED.format(
         latch="loop",
         body="""  %p = getelementptr inbounds i32, ptr %x, i64 %i

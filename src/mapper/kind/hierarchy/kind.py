@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 from xml.etree.ElementTree import Element
 
@@ -23,7 +24,7 @@ from mapper.kind.words import ProofWords
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
-from mapper.solver.front import Front
+from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError, decoded, parse_document
@@ -45,14 +46,17 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         return TILING.read(text, batch, dims)
 
+    def usual_fix(self, value: Network) -> dict[str, str]:
+        return TILING.usual_fix(value)
+
     def pose(
         self, value: Network, machine: HierarchyMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, HierarchyProblem], ...]:
         names = [layer.name for layer in value.layers]
-        most = most_cycles(options.max_latency, machine, names)
+        most = most_cycles(options.max_latency, machine)
         parts = []
         for layer in value.layers:
-            pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine)
+            pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine, value.name)
             problem = HierarchyProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins, most)
             key = (layer.nest.same_problem(), repr(pins))
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
@@ -68,6 +72,15 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
         return front(problem, effort)
 
+    def limit_of(self, problem: HierarchyProblem) -> int | None:
+        return problem.max_cycles
+
+    def within(
+        self, problem: HierarchyProblem, cycles: int | None, objective: str | None
+    ) -> HierarchyProblem:
+        name = cast(ObjectiveName, objective or problem.objective)
+        return replace(problem, max_cycles=cycles, objective=name)
+
     def front_axes(self) -> FrontAxes:
         return FRONT_AXES
 
@@ -75,6 +88,14 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         from mapper.solver.hierarchy.front import criteria
 
         return criteria(problem, mapping)
+
+    def on_chip_bytes(self, machine: HierarchyMachine) -> int:
+        return machine.on_chip_bytes
+
+    def co_designed(self, problems: Sequence[HierarchyProblem]) -> CoDesigned[HierarchyMapping]:
+        from mapper.solver.hierarchy.co_design.search import CoDesign
+
+        return CoDesign(problems)
 
     def slack(self, problem: HierarchyProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
@@ -116,16 +137,20 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         mapping = hierarchy_mapping(fields, problem.nest, problem.machine, source)
         if not mapping.is_perfect:
             raise InputError(source, "mapping", "has passes of different length, which are not costed yet")
-        return mapping
+        return _saying_bounds(mapping, problem, "levels" in fields)
 
     def shown(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> HierarchyMapping:
         return mapping
 
     def describe(self, problem: HierarchyProblem, part: Part) -> list[str]:
+        from mapper.kind.hierarchy.padding import padding_lines
         from mapper.kind.hierarchy.view import hierarchy_lines
 
         assert isinstance(part.mapping, HierarchyMapping)
-        return hierarchy_lines(part.mapping, part.breakdown, problem.nest) if part.breakdown else []
+        if not part.breakdown:
+            return []
+        lines = hierarchy_lines(part.mapping, part.breakdown, problem.nest)
+        return [*lines[:-1], *padding_lines(problem, part), lines[-1]]
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]
@@ -151,7 +176,12 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def formulation(self, problem: HierarchyProblem) -> Formulation:
         from mapper.formulations.hierarchy.program.cp_sat import build
 
-        return build(problem)
+        return build(problem.as_it_is())
+
+    def remarks(self, problem: HierarchyProblem, formulation: Formulation) -> list[str]:
+        from mapper.kind.tiling.padding import BOUNDS_REMARK
+
+        return [BOUNDS_REMARK] if problem.pins.free else []
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.hierarchy.words import proof_lines
@@ -159,9 +189,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         return proof_lines(proof, reason)
 
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
-        from mapper.kind.hierarchy.words import WORDS
+        from mapper.kind.hierarchy.words import PADDED_WORDS, WORDS
 
-        return WORDS
+        return PADDED_WORDS if problem.pins.free else WORDS
 
     def picture(
         self, problem: HierarchyProblem, mapping: HierarchyMapping, part: Part, prefix: str, most: int
@@ -195,6 +225,18 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             ),
             "map.txt": line_of(mapping, nest) + "\n",
         }
+
+
+def _saying_bounds(mapping: HierarchyMapping, problem: HierarchyProblem, could_say: bool) -> HierarchyMapping:
+    """The mapping with the bounds that the problem demands, and, where its form has no place for bounds, with those
+    that its factors make of loops that may be padded."""
+    if mapping.padded:
+        return mapping
+    grown = dict(problem.pins.padded)
+    for loop, own in problem.nest.bounds:
+        if loop in problem.pins.free and not could_say and own < mapping.trips(loop) < 2 * own:
+            grown[loop] = mapping.trips(loop)
+    return replace(mapping, padded=tuple((loop, grown[loop]) for loop in problem.nest.loops if loop in grown))
 
 
 HIERARCHY = Hierarchy()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from mapper.arch.hierarchy import Constraint, HierarchyMachine
 from mapper.formulations.hierarchy.problem import Pins
-from mapper.kind.tiling.pins import AUTO, OFF, PADDING
+from mapper.kind.tiling.pins import OFF, PADDING, padding_of
 from mapper.models.hierarchy.role import loops_called, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -17,24 +18,24 @@ LARGEST = 10**15
 _SPATIAL = re.compile(r"\s*(\w+)\s*:\s*(\d{1,15})\s*([xyXY]?)\s*")
 
 
-def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine) -> Pins:
+def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine, workload: str) -> Pins:
     """Read ``factors.L2=K:4,C:2``, ``permutation.DRAM=K,C`` (innermost loops, outer to inner), ``spatial.L2=K:16x``,
-    ``bypass.L2=O``, ``keep.L2=W`` and ``padding=M:200``.
+    ``bypass.L2=O``, ``keep.L2=W`` and ``padding=off``, ``auto`` or ``M:200``.
 
     Raises: InputError if a key or value does not belong to nest and machine.
     """
     constraints: list[Constraint] = []
     keep: list[tuple[str, str]] = []
     bypass: list[tuple[str, str]] = []
-    padded: tuple[tuple[str, int], ...] = ()
+    padding = _padding(fix.get(PADDING, OFF), nest, workload)
     for key, value in fix.items():
         decision, _, level = key.partition(".")
         if key == PADDING:
-            padded = _padded(value, nest)
             continue
         if key == "factors":
             remedy = (
-                f"{value[:40]!r}: only factors that divide are known so far; write factors.LEVEL=LOOP:TRIPS"
+                f"{value[:40]!r} is not known: factors divide the bounds, which may grow (padding=auto); to give some, "
+                "write factors.LEVEL=LOOP:TRIPS"
             )
             raise InputError("--fix", key, remedy)
         _known(decision, level, machine, key)
@@ -48,7 +49,7 @@ def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine
         else:
             tensors = [_tensor(name, nest, key) for name in value.split(",") if name.strip()]
             (keep if decision == "keep" else bypass).extend((level, tensor) for tensor in tensors)
-    return Pins(tuple(constraints), tuple(keep), tuple(bypass), padded)
+    return Pins(tuple(constraints), tuple(keep), tuple(bypass), **padding)
 
 
 def _known(decision: str, level: str, machine: HierarchyMachine, key: str) -> None:
@@ -108,23 +109,10 @@ def _spatial(value: str, level: str, nest: LoopNest, key: str) -> list[Constrain
     return constraints
 
 
-def _padded(value: str, nest: LoopNest) -> tuple[tuple[str, int], ...]:
-    if value == OFF:
-        return ()
-    if value == AUTO:
-        raise InputError("--fix", PADDING, "auto is not known for hierarchies yet; write LOOP:BOUND, or off")
-    sizes: dict[str, int] = {}
-    for item in value.split(","):
-        name, _, size = (part.strip() for part in item.partition(":"))
-        if name not in nest.loops or name in sizes:
-            remedy = (
-                f"{item[:40]!r} is not LOOP:BOUND, once for a loop of {', '.join(nest.loops)}; or say off"
-            )
-            raise InputError("--fix", PADDING, remedy)
-        bound = nest.trip_counts[name]
-        grown = whole_number(size, bound, 2 * bound - 1)
-        if grown is None:
-            remedy = f"{name}:{size[:40]} is not its bound {bound} or more, and below {2 * bound}"
-            raise InputError("--fix", PADDING, remedy)
-        sizes[name] = grown
-    return tuple((loop, sizes[loop]) for loop in nest.loops if loop in sizes)
+def _padding(value: str, nest: LoopNest, workload: str) -> dict[str, tuple[Any, ...]]:
+    """What loops are padded to, and which may be padded to any bound below twice their own, as fields of pins."""
+    ranges = padding_of(nest, value, workload).ranges
+    return {
+        "padded": tuple((loop, least) for loop, least, most in ranges if least == most),
+        "free": tuple(loop for loop, least, most in ranges if least < most),
+    }

@@ -8,16 +8,29 @@ from typing import Any
 
 from mapper.kind.words import ProofWords, claimed, counted, exact, listed
 
+ORDERS = (
+    "with every order of the loops in time and every choice of tensors to keep that the machine and the pins leave "
+    "open, provided that tiles fit the levels and loops in space the fan-outs"
+)
 WORDS = ProofWords(
-    "all factors of every loop, in time at each level and in space below it, that multiply to its bound, with every "
-    "order of the loops in time and every choice of tensors to keep that the machine and the pins leave open, provided "
-    "that tiles fit the levels and loops in space the fan-outs",
+    f"all factors of every loop, in time at each level and in space below it, that multiply to its bound, {ORDERS}",
     {
         "cp-sat": "the solver closed a program whose costs are never above the model's, but for mappings that were "
         "costed one by one",
         "brute-force": "every mapping was costed by the model",
         "branch-and-bound": "every choice of tensors and of loops in space was taken up, and each tile of each "
         "level was either costed or has a bound on what remains that reaches the value",
+    },
+)
+
+PADDED_WORDS = ProofWords(
+    "all factors of every loop, in time at each level and in space below it, that multiply to its bound, or to any "
+    f"larger one below twice it, {ORDERS}",
+    {
+        **WORDS.reasons,
+        "branch-and-bound": "every choice of bounds, of tensors and of loops in space has a bound on its cost that "
+        "reaches the value, was shown to be no better than smaller bounds, or was taken up, and each tile of each "
+        "level was then either costed or has a bound on what remains that reaches the value",
     },
 )
 

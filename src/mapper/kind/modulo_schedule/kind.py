@@ -54,6 +54,7 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     name: ClassVar[str] = "modulo_schedule"
     objectives: ClassVar[tuple[Objective, ...]] = (II, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
+    closes_gaps: ClassVar[bool] = True
 
     leaves_out: ClassVar[tuple[str, ...]] = (
         "maps and weights are in the SRAM from the start: no transfers from the external memory",

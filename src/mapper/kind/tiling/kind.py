@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 from xml.etree.ElementTree import Element
 
@@ -87,7 +88,7 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
             rules = PHYSICAL_RULES.model_copy(update={"array_axes": machine.rules.array_axes})
             machine = machine.model_copy(update={"rules": rules})
         names = [layer.name for layer in value.layers]
-        most = most_cycles(options.max_latency, machine, names)
+        most = most_cycles(options.max_latency, machine)
         parts = []
         for layer in value.layers:
             own = own_pins(options.fix, layer.name, names)
@@ -108,6 +109,13 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         from mapper.solver.tiling.front import front
 
         return front(problem, effort)
+
+    def limit_of(self, problem: TilingProblem) -> int | None:
+        return problem.max_cycles
+
+    def within(self, problem: TilingProblem, cycles: int | None, objective: str | None) -> TilingProblem:
+        name = cast(ObjectiveName, objective or problem.objective)
+        return replace(problem, max_cycles=cycles, objective=name)
 
     def front_axes(self) -> FrontAxes:
         return FRONT_AXES
@@ -202,12 +210,9 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         return build(problem.as_it_is())
 
     def remarks(self, problem: TilingProblem, formulation: Formulation) -> list[str]:
-        if not problem.padding.is_free:
-            return []
-        return [
-            "Bounds may grow to any below twice their own, and branch and bound proves the optimum over all of them; "
-            "this program takes them as they are."
-        ]
+        from mapper.kind.tiling.padding import BOUNDS_REMARK
+
+        return [BOUNDS_REMARK] if problem.padding.is_free else []
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.tiling.words import proof_lines

@@ -11,6 +11,10 @@ from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.padding import NO_PADDING, Padding
 
 MEASURES = {"edp": ("EDP", "pJ·cycles"), "energy": ("energy", "pJ"), "latency": ("cycles", "")}
+BOUNDS_REMARK = (
+    "Bounds may grow to any below twice their own, and branch and bound proves the optimum over all of them; this "
+    "program takes them as they are."
+)
 SECONDS = 5.0
 """As long as the search for the other bounds may take; without an answer nothing is said."""
 WORTH_SAYING = 0.99
@@ -37,9 +41,7 @@ def padding_lines(problem: TilingProblem, part: Part) -> list[str]:
     free = problem.padding.is_free and part.same_as is None
     plain = _least_value(replace(problem, padding=NO_PADDING)) if free else None
     if plain is not None:
-        line += (
-            f"; {measure} {_change(value, plain)} than {plain:,}{unit and ' ' + unit} with bounds as they are"
-        )
+        line += f"; {measure} {less_than(value, plain)} than {plain:,}{unit and ' ' + unit} with bounds as they are"
     return [line]
 
 
@@ -56,10 +58,10 @@ def _worth(problem: TilingProblem, value: int | float, measure: str) -> list[str
     if found is None or not found < value * WORTH_SAYING:
         return []
     grown = ", ".join(f"{problem.nest.trip_counts[loop]:,} → {size:,}" for loop, size in sizes.items())
-    return [f"  padding  off; with {grown} {measure} would be {_change(found, value)}: --fix padding=auto"]
+    return [f"  padding  off; with {grown} {measure} would be {less_than(found, value)}: --fix padding=auto"]
 
 
-def _change(value: int | float, other: int | float) -> str:
+def less_than(value: int | float, other: int | float) -> str:
     """How much less ``value`` is than ``other``."""
     if value and other / value >= 2:
         return f"{other / value:,.1f} times less"

@@ -22,8 +22,8 @@ PADDED_WORDS = ProofWords(
 BOXES = {
     "array tiles within no SPM tile": "Capacity: neither they nor any multiples of them fit the scratch-pad, so no "
     "mapping contains them",
-    "array tiles": "Kept, Delivered, Hidden and Overhead: whatever split, scratch-pad tile and orders follow, the "
-    "transfers and passes that remain cost at least the claimed value",
+    "array tiles": "Kept, Delivered, Hidden, Behind and Overhead: whatever split, scratch-pad tile and orders follow, "
+    "the transfers and passes that remain cost at least the claimed value",
     "SPM tiles": "Kept and Overhead: the DMA of the scratch-pad tile, and the least of any array tile that is left, "
     "cost at least the claimed value",
     "splits": "Kept, Hidden and Least: the array tile's own transfers are exact for its PEs; even in the cheapest "
@@ -61,10 +61,9 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     if grown:
         lines.append(
             f"The bounds of {listed(grown)} may grow to any below twice their own. Lemma Covers: a tiling of "
-            "which a factor can be lowered by one, with the bounds still covered, costs no less than what is "
-            "left then, but for "
-            "sums whose way out hides less; so boxes hold the tilings of which no factor can be lowered, and what is "
-            "priced beyond them is larger by so much that they could hide more."
+            "which a factor can be lowered by one, with the bounds still covered, costs no less than what is left "
+            "then, but for sums whose way out hides less; so boxes hold the tilings of which no factor can be lowered, "
+            "and what is priced beyond them is larger by so much that they could hide more."
         )
     if "most_cycles" in problem:
         lines.append(

@@ -73,10 +73,13 @@ def test_a_limit_that_no_mapping_keeps_is_named_as_the_reason(mapper: Any) -> No
     assert "2,450,000 cycles or fewer; raise --max-latency" in err
 
 
-def test_a_limit_is_for_one_layer(mapper: Any) -> None:
-    code, _, err = mapper("solve", "resnet-dmazerunner", "--max-latency", "40")
-    assert code == 2
-    assert "give one, NAME/PART" in err
+def test_layers_share_a_limit_and_too_short_a_one_names_the_least(mapper: Any) -> None:
+    found = answer(mapper, "solve", "resnet-dmazerunner", "--objective", "energy", "--max-latency", "40")
+    assert found["cost"]["energy_pj"] == 15_635_328_292 and found["certificate"]["proven"]
+    assert found["certificate"]["bound"] == found["certificate"]["value"]
+    code, _, err = mapper("solve", "resnet-dmazerunner", "--max-latency", "30")
+    assert code == 1
+    assert "19,766,544 cycles at least; raise --max-latency to 39.5331 ms" in err
 
 
 def test_an_array_with_axes_says_what_runs_along_them(mapper: Any, tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""Bounds that may grow: which sizes of loops are worth a search, and what each choice of them costs in any case.
+
+A loop of bound B may run to any B' with B <= B' < 2B. Every B' is a problem of its own, with factors that divide it.
+What its operations, the words of its tensors and the units that its factors can occupy cost at least decides whether it
+is searched, in ascending order of that bound.
+
+Of loops along which cost grows with every factor, most sizes need no search: a factor f of B' may be lowered to f - 1
+if what is left, B' - B'/f, still covers B. It is 3 at least then, since half of what is below 2B covers nothing, so the
+same loops go on running. So all factors of a size that is worth a search are smaller than B'/(B' - B). Loops are left
+out of this argument that share a dimension of a tensor (tiles that slide may coincide for one size and not for
+another), or move several, those of a nest whose sums have gaps, and those whose factors are given; so are all loops
+where neighbours may hand words on, or cycles are rounded in floating point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Protocol
+
+from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
+from mapper.solver.hierarchy.padding.bound import PaddingBound
+from mapper.solver.hierarchy.space import Space, prime_factors
+
+LARGEST_PRIME = 7
+SHY = 1 - 1e-12
+"""Bounds are taken a little too low, so that rounding does not lift them above what they bound."""
+
+
+class Judge(Protocol):
+    """Whether mappings with such a bound and so many cycles are of interest."""
+
+    def wants(self, bound: float, cycles: float) -> bool: ...
+
+
+class Paddings:
+    """The choices of sizes for the loops of a problem that may grow. ``cut``: the least bound of those that the last
+    look passed over since they cost too much."""
+
+    def __init__(self, problem: HierarchyProblem) -> None:
+        self.problem = problem
+        self.bound = PaddingBound(problem)
+        # Those of few sizes first: they decide most.
+        self.loops = sorted(problem.pins.free, key=lambda loop: (problem.bounds[loop], loop))
+        self.covering = {loop for loop in self.loops if _grows(problem, loop)}
+        slots = Space(problem).limits
+        self.slots = {loop: sum(most > 1 for most in slots[loop]) for loop in self.loops}
+        self.least = self.bound.of(problem.bounds, frozenset(self.loops))[0] * SHY
+        self.cut = math.inf
+
+    def friendly(self) -> dict[str, int]:
+        """For loops whose bound has a large prime factor the next one that has none."""
+        sizes = {}
+        for loop in self.loops:
+            own = self.problem.bounds[loop]
+            size = next(one for one in range(own, 2 * own) if _largest_prime(one) <= LARGEST_PRIME)
+            if size > own:
+                sizes[loop] = size
+        return sizes
+
+    def between(self, least: float, most: float, judge: Judge) -> Iterator[Mapping[str, int]]:
+        """The choices with a bound from ``least`` to below ``most``, but for the bounds as they are."""
+        own = dict(self.problem.bounds)
+        for sizes, bound in self._chosen(own, 0, most, judge):
+            if bound >= least and sizes != own:
+                yield sizes
+
+    def _chosen(
+        self, sizes: dict[str, int], place: int, most: float, judge: Judge
+    ) -> Iterator[tuple[dict[str, int], float]]:
+        """The choices that agree with ``sizes`` in the loops before ``place``."""
+        if place == len(self.loops):
+            yield sizes, self._bound(sizes, place)[0]
+            return
+        loop = self.loops[place]
+        own = self.problem.bounds[loop]
+        for size in range(own, 2 * own):
+            if not self._is_useful(loop, own, size):
+                continue
+            grown = {**sizes, loop: size}
+            larger, cycles = self._bound(grown, place)
+            if larger >= most:
+                self.cut = min(self.cut, larger)
+            if larger >= most or not judge.wants(larger, cycles):
+                # Sizes from here on cost no less.
+                break
+            bound, cycles = self._bound(grown, place + 1)
+            if bound >= most:
+                self.cut = min(self.cut, bound)
+            elif judge.wants(bound, cycles):
+                yield from self._chosen(grown, place + 1, most, judge)
+
+    def _bound(self, sizes: Mapping[str, int], place: int) -> tuple[float, float]:
+        """What mappings cost at least if loops from ``place`` on may have any size from theirs on: in the objective,
+        and in cycles."""
+        bound, cycles = self.bound.of(sizes, frozenset(self.loops[place:]))
+        return bound * SHY, cycles
+
+    def _is_useful(self, loop: str, own: int, size: int) -> bool:
+        """Whether some factors of a size cannot be lowered."""
+        if size == own or loop not in self.covering:
+            return True
+        largest = -(-size // (size - own)) - 1
+        if largest ** self.slots[loop] < size:
+            return False
+        return _largest_prime(size) <= largest
+
+
+@lru_cache(maxsize=1 << 16)
+def _largest_prime(number: int) -> int:
+    return prime_factors(number)[-1]
+
+
+def _grows(problem: HierarchyProblem, loop: str) -> bool:
+    """Whether cost grows with every factor of a loop."""
+    machine = problem.machine
+    rates = [rate for level in machine.levels for rate in level.bandwidth.model_dump().values()]
+    if machine.rules.link_transfers or (machine.rules.throttling == "floating" and any(rates)):
+        return False
+    axes: tuple[Axis, ...] = ("temporal", "x", "y")
+    for place in range(len(machine.levels)):
+        if any(problem.exact(place, axis, loop) not in (None, 1) for axis in axes):
+            return False
+    for operand in problem.nest.operands:
+        rows = [dict(index.coefficients) for index in operand.index]
+        running = [{one: factor for one, factor in row.items() if problem.bounds[one] > 1} for row in rows]
+        own = [row for row in running if loop in row]
+        if len(own) > 1 or any(len(row) > 1 for row in own):
+            return False
+        if operand.writes and not _is_plain(running):
+            return False
+    return True
+
+
+def _is_plain(rows: list[dict[str, int]]) -> bool:
+    """Whether each dimension is moved by a loop of its own, word by word."""
+    loops = [loop for row in rows for loop in row]
+    alone = all(len(row) < 2 and all(abs(factor) == 1 for factor in row.values()) for row in rows)
+    return alone and len(set(loops)) == len(loops)

@@ -1,0 +1,105 @@
+"""Bounds that may grow: branch and bound against brute force over all of them, and what chooses among them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
+from mapper.formulations.hierarchy.referee.verify import GROWN, verify
+from mapper.models.tiling.padding import paddable_loops
+from mapper.solver.hierarchy.catalogue import METHODS
+from mapper.solver.hierarchy.exact import brute_force as oracle
+from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+from mapper.solver.hierarchy.padding.choice import Paddings
+from mapper.solver.hierarchy.padding.method import UNTRIED
+from mapper.solver.method import Effort
+from mapper.workloads.document import InputError
+from mapper.workloads.nest.layer_nest import matrix_product_nest
+from tests.solver.hierarchy.random_hierarchy import random_problem
+from tests.solver.hierarchy.test_conformance import small
+
+FAST, SLOW = range(30), range(30, 500)
+FIVE = HierarchyProblem(matrix_product_nest("five", (), 5, 1, 1), small(), "latency", Pins(free=("I",)))
+"""Five rows on two units take five turns, six take three."""
+
+
+def free(problem: HierarchyProblem) -> HierarchyProblem:
+    """The problem with bounds that may grow wherever this changes no result."""
+    return replace(problem, pins=Pins(free=paddable_loops(problem.nest)))
+
+
+def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What branch and bound says holds for all bounds that are allowed."""
+    monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
+    problem = free(random_problem(seed, links=seed % 3 == 0))
+    try:
+        least = oracle.brute_force(problem, Effort()).value
+    except InputError:
+        return
+    found = branch_and_bound(problem, Effort())
+    if found.mapping is not None:
+        assert not verify(problem, found.mapping).broken
+    if found.proven:
+        assert found.value == least
+    else:
+        assert found.bound is not None
+        assert least is not None
+        assert found.bound <= least
+        assert found.value is None or found.value >= least
+
+
+@pytest.mark.parametrize("seed", FAST)
+def test_what_is_proven_is_what_brute_force_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 100, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SLOW)
+def test_what_is_proven_is_what_brute_force_finds_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 3_000, monkeypatch)
+
+
+def test_a_bound_grows_where_that_is_better_and_no_further() -> None:
+    found = branch_and_bound(FIVE, Effort())
+    plain = branch_and_bound(FIVE.as_it_is(), Effort())
+    assert found.proven
+    assert found.mapping is not None
+    assert found.mapping.padded == (("I", 6),)
+    assert (found.value, plain.value) == (3, 5)
+
+
+def test_no_size_costs_less_than_the_bound_that_chooses_among_them() -> None:
+    for seed in range(12):
+        problem = free(random_problem(seed, links=seed % 3 == 0))
+        paddings = Paddings(problem)
+        own = problem.bounds
+        ranges = [range(own[loop], min(2 * own[loop], own[loop] + 2)) for loop in paddings.loops]
+        for sizes in product(*ranges):
+            grown = {**own, **dict(zip(paddings.loops, sizes, strict=True))}
+            found = branch_and_bound(problem.padded_to(grown), Effort())
+            if found.value is not None:
+                bound, _ = paddings.bound.of(grown, frozenset())
+                assert paddings.least <= bound * (1 + 1e-9)
+                assert bound <= found.value * (1 + 1e-9)
+
+
+def test_bounds_grow_to_less_than_twice_their_own_and_only_where_they_may() -> None:
+    found = branch_and_bound(FIVE, Effort()).mapping
+    assert found is not None
+    assert not verify(FIVE, found).broken
+    assert [one.rule for one in verify(FIVE.as_it_is(), found).broken] == [GROWN]
+    doubled = branch_and_bound(FIVE.padded_to({"I": 10}), Effort()).mapping
+    assert doubled is not None
+    assert [one.rule for one in verify(FIVE, doubled).broken] == [GROWN]
+
+
+@pytest.mark.parametrize("name", ["cp-sat", "annealing", "hill-climbing", "random"])
+def test_methods_that_take_bounds_as_they_are_say_so(name: str) -> None:
+    found = METHODS[name].search(FIVE, Effort())
+    assert not found.proven
+    assert UNTRIED in found.restrictions
+    assert found.mapping is not None
+    assert not found.mapping.padded
