@@ -52,7 +52,7 @@ class Outset:
         self.instances = np.concatenate([ones, np.cumprod(self.fan, axis=1)], axis=1)
         inside = np.cumprod(spread[:, ::-1], axis=1)[:, ::-1]
         self.inside = np.concatenate([inside, np.ones_like(spread[:, :1])], axis=1)
-        self.rest = np.array(groups.along(self.problem.bounds), np.int64) // self.inside[:, 0]
+        self.rest = -(-np.array(groups.along(self.problem.bounds), np.int64) // self.inside[:, 0])
         self.passes = self.rest.prod(axis=1, dtype=np.float64)
         self.links = [
             self._link(t, outer, inner)
@@ -135,15 +135,19 @@ class Outset:
 
     def _parts(self, tensor: int) -> list[Array]:
         """The most words of the whole tensor for which an instance of each level is responsible."""
-        operand = self.problem.nest.operands[tensor]
-        words = float(operand.words(self.problem.bounds))
-        parts = [np.full(len(self.spread), words * (1 + 1e-15) if words > EXACT else words)]
+        words = self._whole(tensor)
+        parts = [np.where(words > EXACT, words * (1 + 1e-15), words)]
         for level in range(self.levels - 1):
             spread = np.ones(len(self.spread))
             if self._is_plain(tensor):
                 spread = self.spread[:, level, self.shape.relevant[tensor]].prod(axis=1, dtype=np.float64)
             parts.append(np.floor(parts[-1] / spread))
         return parts
+
+    def _whole(self, tensor: int) -> Array:
+        """Words of a tensor."""
+        words = self.problem.nest.operands[tensor].words(self.problem.bounds)
+        return np.full(len(self.spread), float(words))
 
     def _least(self, tensor: int, level: int) -> Array:
         """Words that must arrive at an instance whatever the tiles are: each of its words once."""

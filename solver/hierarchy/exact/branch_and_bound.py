@@ -47,6 +47,8 @@ MOST_ARRANGEMENTS = 500_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
 MOST_PADDINGS = 2_000
+FEW_PADDINGS = 20
+"""Choices of bounds that are searched, and those before arrangements of all sizes are looked at."""
 STEP = 1.02
 """The factor by which the bound rises from which on paddings wait, before they are looked at."""
 
@@ -111,17 +113,25 @@ class Search:
         if friendly := paddings.friendly():
             self.gather(self.problem.padded_to(friendly))
             self._work(math.inf)
-        gathered = 0
+        gathered, most_gathered = set[tuple[int, ...]](), FEW_PADDINGS
         while self.ahead < self.limit and not self._over():
             most = self.ahead * STEP if self.ahead > 0 else math.inf
             paddings.cut = math.inf
             for sizes in paddings.between(self.ahead, most, self):
-                if gathered >= MOST_PADDINGS or self._over():
-                    self.undecided = min(self.undecided, self.ahead)
-                    return
-                gathered += 1
-                self.gather(self.problem.padded_to(sizes))
-            self.ahead = max(most, paddings.cut) if paddings.cut < math.inf else math.inf
+                if len(gathered) >= most_gathered or self._over():
+                    break
+                if tuple(sizes.values()) not in gathered:
+                    gathered.add(tuple(sizes.values()))
+                    self.gather(self.problem.padded_to(sizes))
+            else:
+                self.ahead = max(most, paddings.cut) if paddings.cut < math.inf else math.inf
+                self._work(self.ahead)
+                continue
+            if most_gathered == MOST_PADDINGS:
+                return
+            most_gathered = MOST_PADDINGS
+            paddings.relax(self, self.effort)
+            self.ahead = max(self.ahead, paddings.least)
             self._work(self.ahead)
 
     def _work(self, most: float) -> None:

@@ -17,26 +17,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Protocol
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
 from mapper.solver.hierarchy.padding.bound import PaddingBound
+from mapper.solver.hierarchy.padding.relaxed import Arrangements, Judge, arrangements
 from mapper.solver.hierarchy.space import Space, prime_factors
+from mapper.solver.method import Effort
 
 LARGEST_PRIME = 7
 SHY = 1 - 1e-12
 """Bounds are taken a little too low, so that rounding does not lift them above what they bound."""
 
 
-class Judge(Protocol):
-    """Whether mappings with such a bound and so many cycles are of interest."""
-
-    def wants(self, bound: float, cycles: float) -> bool: ...
-
-
 class Paddings:
     """The choices of sizes for the loops of a problem that may grow. ``cut``: the least bound of those that the last
-    look passed over since they cost too much."""
+    look passed over since they cost too much. ``left``: arrangements one of which must divide a choice, if known."""
 
     def __init__(self, problem: HierarchyProblem) -> None:
         self.problem = problem
@@ -48,6 +43,16 @@ class Paddings:
         self.slots = {loop: sum(most > 1 for most in slots[loop]) for loop in self.loops}
         self.least = self.bound.of(problem.bounds, frozenset(self.loops))[0] * SHY
         self.cut = math.inf
+        self.left: Arrangements | None = None
+
+    def relax(self, judge: Judge, effort: Effort) -> None:
+        """Look at the arrangements for all sizes at once."""
+        value, cycles = self.bound.of(self.problem.bounds, frozenset(self.loops))
+        cost_of_cycle = {"edp": value / cycles, "latency": 1.0, "energy": 0.0}[self.problem.objective]
+        found = arrangements(self.problem, cost_of_cycle, judge.limit, effort)
+        if found is not None:
+            self.left = found.wanted(judge)
+            self.least = max(self.least, float(self.left.bound.min(initial=math.inf)))
 
     def friendly(self) -> dict[str, int]:
         """For loops whose bound has a large prime factor the next one that has none."""
@@ -62,16 +67,18 @@ class Paddings:
     def between(self, least: float, most: float, judge: Judge) -> Iterator[Mapping[str, int]]:
         """The choices with a bound from ``least`` to below ``most``, but for the bounds as they are."""
         own = dict(self.problem.bounds)
-        for sizes, bound in self._chosen(own, 0, most, judge):
+        self.left = None if self.left is None else self.left.wanted(judge)
+        for sizes, bound in self._chosen(own, 0, most, judge, self.left):
             if bound >= least and sizes != own:
                 yield sizes
 
     def _chosen(
-        self, sizes: dict[str, int], place: int, most: float, judge: Judge
+        self, sizes: dict[str, int], place: int, most: float, judge: Judge, left: Arrangements | None
     ) -> Iterator[tuple[dict[str, int], float]]:
-        """The choices that agree with ``sizes`` in the loops before ``place``."""
+        """The choices that agree with ``sizes`` in the loops before ``place``, and that one of ``left`` divides."""
+        least = -math.inf if left is None else float(left.bound.min(initial=math.inf))
         if place == len(self.loops):
-            yield sizes, self._bound(sizes, place)[0]
+            yield sizes, max(least, self._bound(sizes, place)[0])
             return
         loop = self.loops[place]
         own = self.problem.bounds[loop]
@@ -85,11 +92,13 @@ class Paddings:
             if larger >= most or not judge.wants(larger, cycles):
                 # Sizes from here on cost no less.
                 break
+            own_left = None if left is None else left.dividing(loop, size)
             bound, cycles = self._bound(grown, place + 1)
+            bound = bound if own_left is None else max(bound, float(own_left.bound.min(initial=math.inf)))
             if bound >= most:
                 self.cut = min(self.cut, bound)
             elif judge.wants(bound, cycles):
-                yield from self._chosen(grown, place + 1, most, judge)
+                yield from self._chosen(grown, place + 1, most, judge, own_left)
 
     def _bound(self, sizes: Mapping[str, int], place: int) -> tuple[float, float]:
         """What mappings cost at least if loops from ``place`` on may have any size from theirs on: in the objective,

@@ -21,7 +21,7 @@ from mapper.workloads.nest.layer_nest import matrix_product_nest
 from tests.solver.hierarchy.random_hierarchy import random_problem
 from tests.solver.hierarchy.test_conformance import small
 
-FAST, SLOW = range(30), range(30, 500)
+FAST, OTHERS, SLOW = range(20), range(20, 50), range(50, 500)
 FIVE = HierarchyProblem(matrix_product_nest("five", (), 5, 1, 1), small(), "latency", Pins(free=("I",)))
 """Five rows on two units take five turns, six take three."""
 
@@ -53,6 +53,14 @@ def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", FAST)
 def test_what_is_proven_is_what_brute_force_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 100, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", OTHERS)
+def test_it_is_where_arrangements_of_all_sizes_choose_among_bounds(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapper.solver.hierarchy.exact.branch_and_bound.FEW_PADDINGS", 0)
     check(seed, 100, monkeypatch)
 
 
