@@ -151,7 +151,7 @@ def test_a_nest_that_fits_no_register_file_is_proven_infeasible(mapper: Any, tmp
 @pytest.mark.parametrize(
     ("words", "method"),
     [
-        (("matmul",), "random"),
+        (("matmul",), "dive"),
         (("squeezenet", "--arch", "dynamap-u200"), "greedy"),
         (("lenet5", "--arch", "snowflake-1cc"), "greedy"),
     ],

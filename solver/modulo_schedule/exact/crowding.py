@@ -34,6 +34,9 @@ def is_crowded(problem: ModuloProblem, effort: Effort) -> bool:
     from mapper.formulations.modulo_schedule.program.crowding import CrowdingProgram
     from mapper.solver.cp_sat import run_cp_sat
 
-    model = CrowdingProgram(problem).model
+    program = CrowdingProgram(problem)
+    program.build()
     alone = replace(effort, workers=1)  # one worker learns in its work what several in turns do not
-    return run_cp_sat(model, alone, lambda value, bound: None, WORK, clausal=True).answer == "infeasible"
+    return (
+        run_cp_sat(program.model, alone, lambda value, bound: None, WORK, clausal=True).answer == "infeasible"
+    )
