@@ -115,18 +115,23 @@ def _fans(
         together = len(unit) > 1 and problem.most(level, axis, unit[0]) > 1
         return bounds[unit] if together else problem.most(level, axis, unit[0])
 
+    widest = {unit: min(fanout.x, most("x", unit)) for unit in bounds}
+    highest = {unit: min(fanout.y, most("y", unit)) for unit in bounds}
+    given = {unit: problem.exact(level, "x", unit[0]) for unit in bounds}
+
     def grow(units: list[Unit], x: UnitTrips, y: UnitTrips, wide: int, high: int) -> None:
         if not units:
             together = {unit: x.get(unit, 1) * y.get(unit, 1) for unit in (*x, *y)}
             found.setdefault(tuple(sorted(together.items())), (x, y))
             return
         unit, rest = units[0], units[1:]
-        given = problem.exact(level, "x", unit[0])
         for across in divisors(bounds[unit]):
-            if across > min(wide, most("x", unit)):
-                continue
+            if across > min(wide, widest[unit]):
+                break
             for down in divisors(bounds[unit] // across):
-                if down > min(high, most("y", unit)) or given not in (None, across * down):
+                if down > min(high, highest[unit]):
+                    break
+                if given[unit] not in (None, across * down):
                     continue
                 own_x, own_y = ({unit: across} if across > 1 else {}), ({unit: down} if down > 1 else {})
                 grow(rest, {**x, **own_x}, {**y, **own_y}, wide // across, high // down)
