@@ -23,7 +23,7 @@ def why_infeasible(problem: HierarchyProblem) -> str | None:
                 problem.exact(place, "x", loop) or 1
             )
             for axis in AXES:
-                if (problem.exact(place, axis, loop) or 1) > problem.bounds[loop]:
+                if (problem.exact(place, axis, loop) or 1) > problem.largest(loop):
                     return f"{level.name}: {loop} is to have numbers of trips that differ, or are beyond its bound"
         must, may = problem.kept(place)
         if must - may:

@@ -72,6 +72,10 @@ class HierarchyProblem:
         """The bounds that factors multiply to; of those that may grow, the least."""
         return {**self.nest.trip_counts, **dict(self.pins.padded)}
 
+    def largest(self, loop: str) -> int:
+        """The largest bound that a loop may run to."""
+        return 2 * self.bounds[loop] - 1 if loop in self.pins.free else self.bounds[loop]
+
     def padded_to(self, sizes: Mapping[str, int]) -> HierarchyProblem:
         """The problem with these bounds where they are larger than the nest's own; no others may grow."""
         grown = tuple((loop, sizes[loop]) for loop, own in self.nest.bounds if sizes.get(loop, own) > own)
@@ -170,7 +174,7 @@ class HierarchyProblem:
             exact, most, _ = found[place, axis]
             for name, trips in constraint.factors.items():
                 for loop in called(name):
-                    exact[loop] = trips if exact.get(loop, trips) == trips else self.bounds[loop] + 1
+                    exact[loop] = trips if exact.get(loop, trips) == trips else self.largest(loop) + 1
                     most[loop] = min(trips, most.get(loop, trips))
             for name, trips in constraint.most.items():
                 for loop in called(name):

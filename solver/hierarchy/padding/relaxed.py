@@ -128,7 +128,7 @@ def _holds(problem: HierarchyProblem) -> bool:
 def _spread(problem: HierarchyProblem, loops: tuple[str, ...]) -> Array | None:
     """Trips in space [arrangements, levels, loops], each once; None if there are too many."""
     found = np.ones((1, 0, len(loops)), np.int64)
-    most = np.array([2 * problem.bounds[one] - 1 if one in problem.pins.free else 0 for one in loops])
+    most = np.array([problem.largest(one) if one in problem.pins.free else 0 for one in loops])
     bounds = np.array([problem.bounds[one] for one in loops])
     for level in range(len(problem.machine.levels)):
         across, down = _along(problem, level, "x", loops), _along(problem, level, "y", loops)
@@ -155,8 +155,9 @@ def _along(problem: HierarchyProblem, level: int, axis: Axis, loops: tuple[str, 
     width = fanout.x if axis == "x" else fanout.y
     options = []
     for loop in loops:
-        own, most = problem.bounds[loop], min(width, problem.most(level, axis, loop))
-        sizes = range(1, 2 * own) if loop in problem.pins.free else divisors(own)
+        most = min(width, problem.most(level, axis, loop))
+        is_free = loop in problem.pins.free
+        sizes = range(1, problem.largest(loop) + 1) if is_free else divisors(problem.bounds[loop])
         options.append([one for one in sizes if one <= most])
     rows = list[tuple[int, ...]]()
     for row in _products(options, width):

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from mapper.arch.hierarchy import Constraint
 from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.formulations.hierarchy.referee.verify import GROWN, verify
 from mapper.models.tiling.padding import paddable_loops
@@ -16,10 +17,13 @@ from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.padding.method import UNTRIED
 from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
+from tests.solver.hierarchy.odd_hierarchy import odd_problem
 from tests.solver.hierarchy.random_hierarchy import random_problem
 from tests.solver.hierarchy.test_conformance import small
+from tests.solver.hierarchy.test_odd_problems import agrees, runs
 
 FAST, OTHERS, SLOW = range(20), range(20, 50), range(50, 500)
 FIVE = HierarchyProblem(matrix_product_nest("five", (), 5, 1, 1), small(), "latency", Pins(free=("I",)))
@@ -77,6 +81,36 @@ def test_a_bound_grows_where_that_is_better_and_no_further() -> None:
     assert found.mapping is not None
     assert found.mapping.padded == (("I", 6),)
     assert (found.value, plain.value) == (3, 5)
+
+
+def test_trips_that_are_given_beyond_a_bound_are_reached_where_it_may_grow() -> None:
+    given = Constraint(level="outer", kind="temporal", factors={"I": 7})
+    pins = replace(FIVE.pins, constraints=(given,))
+    grown = branch_and_bound(replace(FIVE, pins=pins), Effort())
+    assert grown.mapping is not None
+    assert grown.mapping.padded == (("I", 7),)
+    assert branch_and_bound(replace(FIVE, pins=replace(pins, free=())), Effort()) == Outcome.infeasible()
+    beyond = given.model_copy(update={"factors": {"I": 10}})
+    assert branch_and_bound(replace(FIVE, pins=replace(pins, constraints=(beyond,))), Effort()).proven
+
+
+@pytest.mark.parametrize("seed", [50495, 50514, 50568, 52418, 70016, *range(50000, 50060)])
+def test_nobody_says_of_larger_bounds_what_brute_force_does_not_find(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oracle, "MOST_MAPPINGS", 100)
+    try:
+        drawn = odd_problem(seed)
+        free = paddable_loops(drawn.nest)
+        problem = replace(drawn, pins=replace(drawn.pins, padded=(), free=free))
+        least = oracle.brute_force(problem, Effort())
+    except InputError:
+        return
+    found = branch_and_bound(problem, Effort())
+    assert found.proven or problem.machine.rules.link_transfers
+    agrees(found, least)
+    if found.mapping is not None:
+        runs(problem, found.mapping)
 
 
 def test_no_size_costs_less_than_the_bound_that_chooses_among_them() -> None:
