@@ -29,7 +29,9 @@ def test_all_loops_of_a_product_may_grow() -> None:
 
 
 @pytest.mark.parametrize("between", ["3*k+n", "4*k+n", "-9*k+n"])
-def test_a_loop_that_would_grow_into_words_of_another_or_gaps_between_them_keeps_its_bound(between: str) -> None:
+def test_a_loop_that_would_grow_into_words_of_another_or_gaps_between_them_keeps_its_bound(
+    between: str,
+) -> None:
     assert paddable_loops(nest([between])) == ("k", "c")
 
 
