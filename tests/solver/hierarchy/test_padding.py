@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from mapper.arch.hierarchy import Constraint
-from mapper.arch.source import load_machine
 from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.formulations.hierarchy.referee.verify import GROWN, verify
 from mapper.models.tiling.padding import paddable_loops
@@ -27,6 +26,7 @@ from mapper.workloads.nest.layer_nest import Convolution, convolution_nest, matr
 from tests.solver.hierarchy.odd_hierarchy import odd_problem
 from tests.solver.hierarchy.random_hierarchy import random_problem
 from tests.solver.hierarchy.test_conformance import small
+from tests.solver.hierarchy.test_large_nests import preset
 from tests.solver.hierarchy.test_odd_problems import agrees, runs
 
 FAST, OTHERS, SLOW = range(20), range(20, 50), range(50, 500)
@@ -163,8 +163,8 @@ def test_arrangements_cost_no_more_at_larger_sizes_than_the_best_mapping_of_thes
 
 def test_sizes_by_the_thousand_are_no_reason_to_stop_where_one_arrangement_tells_them_apart() -> None:
     depthwise = Convolution(1, 96, 96, (112, 112), (3, 3), (2, 2), (1, 1), ((1, 1), (1, 1)), 96)
-    machine, _ = load_machine("gemmini-16")
-    problem = free(HierarchyProblem(convolution_nest("depthwise", depthwise), machine, "edp"))
+    nest = convolution_nest("depthwise", depthwise)
+    problem = free(HierarchyProblem(nest, preset("gemmini-16"), "edp"))
     assert branch_and_bound(problem, Effort()).proven
 
 
@@ -178,7 +178,7 @@ def test_bounds_grow_to_less_than_twice_their_own_and_only_where_they_may() -> N
     assert [one.rule for one in verify(FIVE, doubled).broken] == [GROWN]
 
 
-@pytest.mark.parametrize("name", ["cp-sat", "annealing", "hill-climbing", "random"])
+@pytest.mark.parametrize("name", ["cp-sat", "annealing", "hill-climbing", "cosa", "random"])
 def test_methods_that_take_bounds_as_they_are_say_so(name: str) -> None:
     found = METHODS[name].search(FIVE, Effort())
     assert not found.proven
