@@ -161,31 +161,9 @@ def _streamed_orders(t: KernelTable, known: _Known, room: Room, held: Held, open
 
 orders_of_whole_tiles = borrowing(
     _orders,
-    _in_orders=borrowing(
-        _in_orders,
-        _inner_bounds=bound_kernel.inner_bounds,
-        _hopeless=goal_kernel.hopeless,
-        _reuse=pair.reuse,
-        _counted=incumbent_kernel.counted,
-        _layer_energy=compiled_model.layer_energy,
-        _layer_cycles=compiled_model.layer_cycles,
-        _surely=exact_bounds.surely,
-        _together=exact_bounds.together,
-        _bounded_out=incumbent_kernel.bounded_out,
-        _consider=incumbent_kernel.consider,
-        _exposed_gain=borrowing(_exposed_gain),
-    ),
+    _in_orders=borrowing(_in_orders, _exposed_gain=borrowing(_exposed_gain)),
 )
 orders_in_streams = borrowing(
     _orders,
-    _in_orders=borrowing(
-        _streamed_orders,
-        _all_fresh=stream_kernel.all_fresh,
-        _least_shares=stream_bounds.least_shares,
-        _streamed_bound=stream_bounds.streamed_bound,
-        _surely=exact_bounds.surely,
-        _together=exact_bounds.together,
-        _bounded_out=incumbent_kernel.bounded_out,
-        _orders_of_streams=stream_orders.orders,
-    ),
+    _in_orders=borrowing(_streamed_orders),
 )

@@ -82,11 +82,4 @@ def _room(t: KernelTable, v: CoverTable, loops: int, operands: int, cases: int) 
     )
 
 
-room_of = compiled(
-    _room,
-    _crossing=bound_kernel.crossing_room,
-    _room_of=stream_bounds.room_of,
-    _goal_of=goal_kernel.goal_of,
-    _ways_of=bound_kernel.ways_of,
-    _trips_of=bound_kernel.trips_of,
-)
+room_of = compiled(_room)

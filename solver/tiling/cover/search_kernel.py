@@ -156,23 +156,13 @@ def _search(
     return last
 
 
-_outside: dict[str, Any] = {
-    "_banks": bound_kernel.banks,
-    "_moved": bound_kernel.moved,
-    "_outer_bound": bound_kernel.outer_bound,
-    "_hopeless": goal_kernel.hopeless,
-}
-
-
 def _compiled_search(orders: Compiled, splits: Compiled) -> Compiled:
     """`_search` with one way to cost the orders of a tiling, and to bound its splits."""
     return compiled(
         _search,
-        _room_of=room_kernel.room_of,
-        _reachable=borrowing(_reachable, _hopeless=goal_kernel.hopeless, _fits=bound_kernel.fits),
+        _reachable=borrowing(_reachable),
         _splits=splits,
-        _class=compiled(_class, _examine=borrowing(_examine, _orders=orders, **_outside), **_outside),
-        _bounded_out=incumbent_kernel.bounded_out,
+        _class=compiled(_class, _examine=borrowing(_examine, _orders=orders)),
     )
 
 
