@@ -109,18 +109,7 @@ def _least_bounds(search: Search, problem: TilingProblem, effort: Effort) -> Out
         found = replace(found, mapping=found.mapping.over(bounds))
     if not problem.padding.is_free:
         return found
-    argued = bound_of(problem)
-    if found.value is not None and found.value <= argued:
-        return found
-    return Outcome.bounded(
-        found.mapping,
-        found.value,
-        argued,
-        found.stop,
-        restrictions=(*found.restrictions, UNTRIED),
-        evaluations=found.evaluations,
-        method=found.method,
-    )
+    return found.among_more(bound_of(problem), UNTRIED)
 
 
 def rank_of(problem: TilingProblem, mapping: TilingMapping) -> tuple[int, int, int, int]:
