@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mapper.api.history import MOST_POINTS, HistoryPoint, joined
 from mapper.api.part.search import SECONDS_OF_SILENCE, Pulse
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
+from mapper.solver.history import MOST_POINTS, HistoryPoint, joined
 from mapper.solver.method import Progress
 from mapper.solver.modulo_schedule.network.catalogue import METHODS, OF_NETWORKS
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mapper.api.contradicting import refuse_own_contradiction
-from mapper.api.history import Recorder, joined
 from mapper.api.part.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart
 from mapper.kind.part import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, Standing, UnfinishedError
 from mapper.models.plain import limited
 from mapper.solver.contradiction import ContradictionError
+from mapper.solver.history import Recorder, joined
 from mapper.solver.method import Effort, Interrupt, Method, Progress, Start
 from mapper.solver.outcome import Outcome
 from mapper.store.piece import StoredPieces
