@@ -110,12 +110,20 @@ def search_lightly(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSche
     return searched(problem, effort, _start, 0, only_lightly=True)
 
 
+def search_first(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The first schedule of the ascent.
+
+    Raises: InputError as ``search_briefly``.
+    """
+    return searched(problem, effort, _start, 0)
+
+
 def search_at_once(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     """The first schedule of the ascent, if it is there in `AT_ONCE` seconds.
 
     Raises: InputError as ``search_briefly``.
     """
-    return searched(problem, replace(effort, deadline=time.monotonic() + AT_ONCE), _start, 0)
+    return search_first(problem, replace(effort, deadline=time.monotonic() + AT_ONCE))
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(
