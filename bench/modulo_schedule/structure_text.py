@@ -26,8 +26,8 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
         self.structures, self.bases, self.is_structure = structures, dict(bases), is_structure
 
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
-        name, index = self._word(node)
-        return f"{plain(name)}[{index}]"
+        name, subscripts = self._word(node)
+        return plain(name) + "".join(f"[{one}]" for one in subscripts)
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802
         """An array of structures, where it stands for the pointer to its first."""
@@ -47,21 +47,21 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
         self.bases[str(n.name)] = self._pointed(n.init)
         return f"long long {n.name} = {self.visit(n.init)}"
 
-    def _word(self, node: c_ast.Node) -> tuple[str, str]:
-        """The array of a member, and the index of its structure.
+    def _word(self, node: c_ast.Node) -> tuple[str, list[str]]:
+        """The array of a member, and the subscripts of its structure.
 
         Raises: NotImplementedError for a structure that is reached in another way.
         """
         if isinstance(node, c_ast.StructRef):
-            name, index = self._word(node.name)
-            return f"{name}.{node.field.name}", index
+            name, subscripts = self._word(node.name)
+            return f"{name}.{node.field.name}", subscripts
         found = self._of_structures(node)
-        if found is None and isinstance(node, c_ast.ArrayRef):  # of structures that are a member
-            name, index = self._word(node.name)
-            found = (name, self.visit(node.subscript)) if index == "0" else None
-        if found is None:
-            raise NotImplementedError("a structure behind what is no array and no pointer into one")
-        return found
+        if found is not None:
+            return found[0], [found[1]]
+        if isinstance(node, c_ast.ArrayRef):  # of rows of structures, or of structures that are a member
+            name, subscripts = self._word(node.name)
+            return name, [*subscripts, self.visit(node.subscript)]
+        raise NotImplementedError("a structure behind what is no array and no pointer into one")
 
     def _of_structures(self, node: c_ast.Node) -> tuple[str, str] | None:
         """The array and the index of a structure that is named, pointed to, or one of several."""
