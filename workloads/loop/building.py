@@ -10,6 +10,7 @@ from mapper.workloads.loop.address import reduce_addresses
 from mapper.workloads.loop.array import arrays_of
 from mapper.workloads.loop.body import LoopBody, Node, Value
 from mapper.workloads.loop.dependence import Access, order_edges
+from mapper.workloads.loop.flat import flat_edges
 from mapper.workloads.loop.lowered import LoweredLoop
 from mapper.workloads.loop.passes.forwarding import forward, share
 from mapper.workloads.loop.passes.hoisting import hoist
@@ -140,7 +141,10 @@ class _Building:
         if len(accesses) > MOST_ACCESSES:
             raise loop.fault(f"more than {MOST_ACCESSES} accesses; split the loop")
         accesses = tuple(sorted(accesses, key=lambda access: self.live[access.operation]))
-        ordered, assumed = order_edges(accesses, loop.trip_count, loop.reach, loop.aliases)
+        if loop.flat is not None:
+            ordered, assumed = flat_edges(accesses, loop.flat, loop.aliases)
+        else:
+            ordered, assumed = order_edges(accesses, loop.trip_count, loop.reach, loop.aliases)
         for first, second in assumed:
             pair = f"{names[first.operation]} and {names[second.operation]}"
             if first.array == second.array:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mapper.workloads.document import InputError
 from mapper.workloads.loop.affine import ITERATION, Form, at, constant, plus, times
 from mapper.workloads.loop.body import FORM, LoopBody, Value, integer
+from mapper.workloads.loop.flat import Flat
 from mapper.workloads.loop.kind import ArrayShape
 from mapper.workloads.loop.reach import Reach
 
@@ -17,7 +18,7 @@ class LoweredLoop:
     """``variable``: the loop's, which steps by ``step``, None where it counts nothing. ``symbols``: the numbers that
     live-ins stand at, of which ``assumed`` are this project's choice. ``assumed_trips``: how often the loop runs with
     them. ``fault``: what is wrong with the loop, as an error that names its place. ``given``: of a loop that is
-    started again and again with other numbers, the scalar behind each symbol."""
+    started again and again with other numbers, the scalar behind each symbol. ``flat``: of two loops as one."""
 
     body: LoopBody
     variable: Value | None
@@ -31,6 +32,7 @@ class LoweredLoop:
     reach: Reach = field(default_factory=Reach)
     notes: list[str] = field(default_factory=list)
     given: dict[str, str] = field(default_factory=dict)
+    flat: Flat | None = None
 
     @property
     def aliases(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from mapper.workloads.whole.program import (
     CONDITION,
     Block,
     Branch,
+    Count,
     Repeat,
     Segment,
     Start,
@@ -91,18 +92,26 @@ class Execution:
     def _start(self, start: Start) -> None:
         self._segment(start.before)
         self._step(COMPARE)
-        count, kernel = start.count, self.whole.kernels[start.kernel]
-        first, bound = int(self.scalars[count.variable]), int(self.scalars[BOUND])
-        trips = count.trips(first, bound)
-        if trips is None:
-            raise InputError(kernel.name, count.variable, "never reaches its bound; correct the loop")
+        kernel = self.whole.kernels[start.kernel]
+        given = {name: self.scalars.get(scalar, 0) for name, scalar in start.given}
+        trips = self._trips(start.count)
+        if trips > 0 and start.inner is not None:
+            self._segment(start.inner[0])
+            trips *= self._trips(start.inner[1])
         if trips > 0:
-            given = {name: self.scalars.get(scalar, 0) for name, scalar in start.given}
             self.memory = self.run_kernel(start.kernel, started(kernel, given, trips), self.memory)
             for name in start.results:
                 word = self.memory[name][0]
                 self.scalars[name] = float(word) if self.memory[name].dtype.kind == "f" else int(word)
+
+    def _trips(self, count: Count) -> int:
+        """How often a loop runs; its variable then stands where it has ended."""
+        first = int(self.scalars[count.variable])
+        trips = count.trips(first, int(self.scalars[BOUND]))
+        if trips is None:
+            raise InputError(self.whole.name, count.variable, "never reaches its bound; correct the loop")
         self.scalars[count.variable] = wrapped(first + trips * count.step, count.bits)
+        return trips
 
     def _step(self, opcode: str) -> None:
         self.operations[opcode] += 1

@@ -14,6 +14,9 @@ from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.kernel import Array, EntryOperation, Kernel
 from mapper.workloads.loop.trips import trips
 
+HOST, FLATTEN, AUTO = "host", "flatten", "auto"
+"""Who runs the loops around innermost ones: the host; the array, as one loop with the innermost; or whichever of the
+two takes fewer cycles for the whole."""
 CONDITION, BOUND = "#condition", "#bound"
 """Stand for scalars: what a condition gives, and what a kernel's variable is compared with."""
 COMPARE = "lt"
@@ -70,13 +73,15 @@ class Count:
 class Start:
     """Starts kernel ``kernel`` as often as ``count`` says, if that is once at the least. ``before`` gives the variable
     and ``BOUND``. ``given``: scalars by the operations of the kernel's entry that stand for them; ``results``: scalars
-    that it leaves in arrays of one word with their names. The variable then stands where the loop has ended."""
+    that it leaves in arrays of one word with their names. The variable then stands where the loop has ended. ``inner``:
+    of two loops as one, what the inner one begins with, and how often it runs each time."""
 
     kernel: int
     before: Segment
     count: Count
     given: tuple[tuple[str, str], ...]
     results: tuple[str, ...]
+    inner: tuple[Segment, Count] | None = None
 
 
 Statement = Segment | Repeat | Branch | Start
@@ -87,7 +92,8 @@ Block = tuple[Statement, ...]
 class WholeKernel:
     """A function. ``kernels``: its innermost loops, in the order of the text, with the numbers of some start; ``text``:
     the function with what it names, which reads the same with ``reading``; ``scalars``: the numbers that its parameters
-    stand at; ``nest``: who runs the loops around the kernels."""
+    stand at; ``nest``: who runs the loops around the kernels; ``other``: the same function with another, where either
+    may be chosen."""
 
     name: str
     text: str
@@ -96,9 +102,10 @@ class WholeKernel:
     body: Block
     arrays: tuple[Array, ...]
     scalars: tuple[tuple[str, Number], ...]
-    nest: str = "host"
+    nest: str = HOST
     reading: SourceReading = AS_WRITTEN
     notes: tuple[str, ...] = ()
+    other: WholeKernel | None = None
 
     @property
     def starts(self) -> tuple[Start, ...]:
@@ -125,6 +132,8 @@ def segments_of(block: Block) -> Iterator[Segment]:
                 yield statement
             case Start():
                 yield statement.before
+                if statement.inner is not None:
+                    yield statement.inner[0]
             case Branch():
                 yield statement.condition
                 yield from segments_of((*statement.taken, *statement.other))

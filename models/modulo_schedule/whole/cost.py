@@ -28,6 +28,7 @@ from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.loop.start import GIVEN_NAME
 from mapper.workloads.whole.program import WholeKernel
 
+
 @dataclass(frozen=True)
 class WholeCost:
     """Cycles of a whole kernel by cause: ``kernel`` n*II, ``fill`` (SC-1)*II, ``set_up`` what a start takes before its
@@ -131,7 +132,9 @@ def evaluate_whole(
         leave += runs * exit_cycles(machine, len(start.results))
         load += times[number] * load_cycles(machine, schedule.ii)
     host = host_cycles(machine, tally.operations.items())
-    sizes = tuple((one.name, one.words * int("".join(filter(str.isdigit, one.kind))) // 8) for one in whole.arrays)
+    sizes = tuple(
+        (one.name, one.words * int("".join(filter(str.isdigit, one.kind))) // 8) for one in whole.arrays
+    )
     activity = _activity(whole, machine, tally, schedules, times, host + set_up + leave)
     return WholeCost(machine, kernel, fill, set_up, leave, host, load, sizes, activity)
 

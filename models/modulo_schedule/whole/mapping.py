@@ -9,9 +9,10 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 
 @dataclass(frozen=True)
 class WholeMapping:
-    """``loops``: a schedule per kernel, in their order. ``least``: the least II of each that a search has left, None
+    """``nest``: who runs the loops around the kernels. ``loops``: a schedule per kernel, in their order. ``least``: the least II of each that a search has left, None
     where none has looked; it is no part of what is mapped."""
 
+    nest: str
     loops: tuple[ModuloSchedule, ...]
     least: tuple[int | None, ...] = ()
 
@@ -19,9 +20,7 @@ class WholeMapping:
 def from_zero(schedule: ModuloSchedule) -> ModuloSchedule:
     """The same schedule with its first issue in cycle 0, where its stages are fewest: delaying everything alike keeps
     it valid."""
-    first = min(
-        [placement.time for placement in schedule.placements] + [time for _, time in schedule.moves]
-    )
+    first = min([placement.time for placement in schedule.placements] + [time for _, time in schedule.moves])
     return replace(
         schedule,
         placements=tuple(replace(one, time=one.time - first) for one in schedule.placements),

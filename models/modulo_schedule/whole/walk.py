@@ -19,6 +19,7 @@ from mapper.workloads.whole.program import (
     CONDITION,
     Block,
     Branch,
+    Count,
     Repeat,
     Segment,
     Start,
@@ -96,17 +97,23 @@ class _Walk:
     def _start(self, start: Start) -> None:
         self._segment(start.before)
         self.tally.operations[COMPARE] += 1
-        count, number = start.count, start.kernel
-        first = self._known(count.variable)
-        trips = count.trips(first, self._known(BOUND))
-        if trips is None:
-            raise InputError(self.whole.kernels[number].name, count.variable, "never reaches its bound")
+        number, trips = start.kernel, self._trips(start.count)
+        if trips and start.inner is not None:
+            self._segment(start.inner[0])
+            trips *= self._trips(start.inner[1])
         if trips:
             self.tally.runs.setdefault(number, Counter())[trips] += 1
             self.tally.changes[number] += self.last != number
             self.last = number
             self.scalars |= dict.fromkeys(start.results)
+
+    def _trips(self, count: Count) -> int:
+        first = self._known(count.variable)
+        trips = count.trips(first, self._known(BOUND))
+        if trips is None:
+            raise InputError(self.whole.name, count.variable, "never reaches its bound; correct the loop")
         self.scalars[count.variable] = wrapped(first + trips * count.step, count.bits)
+        return trips
 
     def _segment(self, segment: Segment) -> None:
         self.steps += 1

@@ -23,11 +23,26 @@ from mapper.workloads.process.child_process import child, run
 from mapper.workloads.process.temporary import temporary_folder
 from mapper.workloads.whole.program import WholeKernel
 
-FLAGS = ("-O1", "-ffp-contract=off", "-fwrapv", "-fsigned-char", "-fno-strict-aliasing", "-w", "-shared", "-fPIC")
+FLAGS = (
+    "-O1",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fsigned-char",
+    "-fno-strict-aliasing",
+    "-w",
+    "-shared",
+    "-fPIC",
+)
 ENTRY = "mapper_entry"
 SECONDS = 5
 MOST_COMPILING = 20
-LIMITS = {"RLIMIT_AS": 2 << 30, "RLIMIT_CPU": SECONDS, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NOFILE": 0}
+LIMITS = {
+    "RLIMIT_AS": 2 << 30,
+    "RLIMIT_CPU": SECONDS,
+    "RLIMIT_CORE": 0,
+    "RLIMIT_FSIZE": 0,
+    "RLIMIT_NOFILE": 0,
+}
 RUNNING = """
 import ctypes, json, resource, sys
 given = json.loads(sys.stdin.buffer.readline())

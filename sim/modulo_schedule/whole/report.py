@@ -32,6 +32,7 @@ def report_whole(problem: WholeProblem, mapping: WholeMapping, seed: int = 0) ->
 
     Raises: InputError if an access leaves its array whatever the memory holds, or a loop never ends.
     """
+    problem = problem.choice(mapping.nest)
     memory, graphs, most = _on_graphs(problem, seed)
     array = RunningArray(problem, mapping)
     execution = Execution(problem.whole, memory, array.run)
@@ -93,7 +94,9 @@ def _notes(compiled: Memory | None, folded: int, most: int | None) -> list[str]:
     else:
         notes = [f"compared with the system's compiler (-ffp-contract=off): {', '.join(compiled)}"]
     if folded:
-        notes.append(f"{folded} later starts ran as graphs, each as long as an earlier one of as many iterations")
+        notes.append(
+            f"{folded} later starts ran as graphs, each as long as an earlier one of as many iterations"
+        )
     if most is not None:
         notes.append(f"integers in memory are from 0 to {most}, as others lead out of the arrays")
     return notes

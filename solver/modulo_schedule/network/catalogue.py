@@ -23,7 +23,7 @@ from mapper.solver.modulo_schedule.network.heuristic.tuning import (
     sums_in_memory,
     unoptimised,
 )
-from mapper.solver.modulo_schedule.whole.loop_by_loop import search_loops
+from mapper.solver.modulo_schedule.whole.loop_by_loop import search_whole
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
@@ -34,7 +34,7 @@ AnyMethod = Method[Any, Any]
 
 def _automatic(problem: Problem, effort: Effort) -> Found:
     if isinstance(problem, WholeProblem):
-        return search_loops(AUTOMATIC, problem, effort)
+        return search_whole(AUTOMATIC, problem, effort)
     if not isinstance(problem, LayerProblem):
         return AUTOMATIC.search(problem, effort)
     if effort.deadline is not None:
@@ -63,7 +63,7 @@ def _at_once(problem: Problem, effort: Effort) -> Found:
         brief = replace(effort, deadline=time.monotonic() + AT_ONCE)
         return replace(unoptimised(problem, brief), method="baseline")
     if isinstance(problem, WholeProblem):
-        return search_loops(Method(ITERATIVE.name, False, "", search_at_once), problem, effort)
+        return search_whole(Method(ITERATIVE.name, False, "", search_at_once), problem, effort)
     return search_at_once(problem, effort)
 
 
@@ -101,7 +101,7 @@ def _of_kernels(method: Method[ModuloProblem, ModuloSchedule]) -> AnyMethod:
             remedy = "schedules one kernel; a network has tuner, exact, algorithm-1 and baseline"
             raise InputError("--method", method.name, remedy)
         if isinstance(problem, WholeProblem):
-            return search_loops(method, problem, effort)
+            return search_whole(method, problem, effort)
         return method.search(problem, effort)
 
     return Method(method.name, method.exact, method.summary, search, method.prepare)

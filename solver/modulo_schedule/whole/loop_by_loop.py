@@ -31,6 +31,37 @@ class _Loop:
     outcome: Outcome[ModuloSchedule]
 
 
+def search_whole(method: LoopMethod, problem: WholeProblem, effort: Effort) -> Outcome[WholeMapping]:
+    """Every choice that the problem leaves, each with an even share of the time, and the best of them.
+
+    Raises: InputError as ``search_loops``.
+    """
+    best: Outcome[WholeMapping] | None = None
+    for number, choice in enumerate(problem.choices):
+        left = effort.seconds_left()
+        parts = len(problem.choices) - number
+        own = replace(effort, deadline=None if left is None else time.monotonic() + left / parts)
+        found = search_loops(method, choice, own)
+        best = found if best is None else _best(best, found)
+    assert best is not None
+    return best
+
+
+def _best(one: Outcome[WholeMapping], other: Outcome[WholeMapping]) -> Outcome[WholeMapping]:
+    """The better of two choices; only what holds for both bounds the whole."""
+    answered = [found for found in (one, other) if found.value is not None]
+    if not answered or (one.proven and one.mapping is None) or (other.proven and other.mapping is None):
+        return answered[0] if answered else one
+    chosen = min(answered, key=lambda found: found.value or 0)
+    bounds = [found.bound for found in (one, other) if found.bound is not None]
+    least = min(bounds) if len(bounds) == 2 else None
+    if least == chosen.value:
+        return replace(chosen, bound=least, proven=True, stop="complete", restrictions=())
+    stop = "heuristic" if chosen.proven else chosen.stop
+    left_out = dict.fromkeys((*one.restrictions, *other.restrictions))
+    return replace(chosen, bound=least, proven=False, stop=stop, restrictions=tuple(left_out))
+
+
 def search_loops(method: LoopMethod, problem: WholeProblem, effort: Effort) -> Outcome[WholeMapping]:
     """Every loop by ``method`` for its least II, then each for the fewest cycles of all its starts.
 
@@ -100,12 +131,16 @@ def _fewer_cycles(
 
 
 def _whole(problem: WholeProblem, found: list[_Loop], effort: Effort) -> Outcome[WholeMapping]:
-    mapping = WholeMapping(tuple(one.schedule for one in found), tuple(one.least for one in found))
+    mapping = WholeMapping(
+        problem.whole.nest, tuple(one.schedule for one in found), tuple(one.least for one in found)
+    )
     value = evaluate_whole(problem.whole, problem.machine, problem.tally, mapping.loops).cycles
     least = bound(problem, mapping.least)
     names = dict.fromkeys(one.outcome.method for one in found if one.outcome.method)
     stops: list[Stop] = [one.outcome.stop for one in found]
-    stop = effort.stopped() or next((one for one in stops if one in ("time_limit", "interrupted")), "heuristic")
+    stop = effort.stopped() or next(
+        (one for one in stops if one in ("time_limit", "interrupted")), "heuristic"
+    )
     proven = value == least
     left_out = dict.fromkeys(rule for one in found for rule in one.outcome.restrictions)
     return Outcome.ended(

@@ -9,6 +9,7 @@ from mapper.workloads.c.loop import MIRRORED, LoopHeader
 from mapper.workloads.c.name import assigned, ends, has, names_in
 from mapper.workloads.c.type import type_of, underlying
 from mapper.workloads.c.way import Way
+from mapper.workloads.c.whole.flattened import FlattenedLoop, inner_of
 from mapper.workloads.c.whole.started import StartedLoop
 from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.kernel import EntryOperation, Kernel
@@ -108,7 +109,9 @@ class Host(Way):
         that is ``CONDITION``."""
         self.body = LoopBody()
         self.scalars = dict(self.constants)
-        named = frozenset[str]().union(*map(names_in, statements), *([] if value is None else [names_in(value)]))
+        named = frozenset[str]().union(
+            *map(names_in, statements), *([] if value is None else [names_in(value)])
+        )
         for scalar in sorted(self.types.keys() & (named | _initialised(statements))):
             self.body.nodes.append(Node("scalar", (), self.types[scalar].kind, label=scalar))
             self.scalars[scalar] = Value(self.types[scalar].kind, len(self.body.nodes) - 1)
@@ -175,11 +178,14 @@ class Host(Way):
         if isinstance(node, c_ast.If):
             condition = self._segment([], node.cond)
             taken = self._statements([node.iftrue])
-            return (Branch(condition, taken, self._statements([] if node.iffalse is None else [node.iffalse])),)
+            return (
+                Branch(condition, taken, self._statements([] if node.iffalse is None else [node.iffalse])),
+            )
         if not isinstance(node, LOOPS):
             raise self.fault(node, f"{type(node).__name__} around a loop is outside the subset; use if")
         self.enclosing.append(set())
-        found = (self._start_of(node) if not has(node.stmt, LOOPS) else self._repeat(node),)
+        kernel = id(node) in self.lowered_loops
+        found = (self._start_of(node) if kernel else self._repeat(node),)
         for name in self.enclosing.pop():
             self.types.pop(name, None)
         return found
@@ -199,9 +205,7 @@ class Host(Way):
         after = getattr(node, "next", None)
         steps = [] if after is None else list(after.exprs) if isinstance(after, c_ast.ExprList) else [after]
         body = self._statements([node.stmt])
-        return Repeat(
-            before, condition, body, self._segment(steps), not isinstance(node, c_ast.DoWhile)
-        )
+        return Repeat(before, condition, body, self._segment(steps), not isinstance(node, c_ast.DoWhile))
 
     def _start_of(self, node: Loop) -> Start:
         number, read, kernel = self.lowered_loops[id(node)]
@@ -216,9 +220,13 @@ class Host(Way):
             for one in kernel.entry
             if one.name.removeprefix(GIVEN_NAME) in read.given and one.name.startswith(GIVEN_NAME)
         )
-        bits = bits_of(header.start.kind)
-        count = Count(header.variable, header.symbol, header.step, bits, header.unsigned)
-        return Start(number, before, count, given, read.kept)
+        inner = None
+        if isinstance(read, FlattenedLoop) and read.inner_header is not None:
+            within = inner_of(node)
+            assert within is not None
+            begun = self._segment(self._init(within), _bound(within, read.inner_header), BOUND)
+            inner = begun, _count(read.inner_header)
+        return Start(number, before, _count(header), given, read.kept, inner)
 
 
 def _initialised(statements: Nodes) -> frozenset[str]:
@@ -230,6 +238,11 @@ def _initialised(statements: Nodes) -> frozenset[str]:
         if isinstance(one, c_ast.Decl)
     )
     return declared.union(*map(assigned, statements))
+
+
+def _count(header: LoopHeader) -> Count:
+    bits = bits_of(header.start.kind)
+    return Count(header.variable, header.symbol, header.step, bits, header.unsigned)
 
 
 def _bound(node: Loop, header: LoopHeader) -> c_ast.Node:

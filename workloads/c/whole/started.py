@@ -29,7 +29,11 @@ class StartedLoop(Lowering):
         return replace(super().lowered, given=self.given)
 
     def loop(self) -> None:
-        loop = self.place_of_loop.loop
+        self._begin(self.place_of_loop.loop)
+        super().loop()
+
+    def _begin(self, loop: Loop) -> None:
+        """Gives the loop its scalars."""
         init = getattr(loop, "init", None)
         if init is not None and assigned(init) & read_in(init):
             raise self.fault(loop, "starts from what it changes itself; use another scalar")
@@ -37,7 +41,6 @@ class StartedLoop(Lowering):
         self.starting = True
         for name in sorted(names_in(loop) & self.types.keys()):
             self._give(name)
-        super().loop()
 
     def _give(self, name: str) -> None:
         """Makes a scalar one that each start brings, unless the text says what it is."""

@@ -17,6 +17,7 @@ SCHEDULED = "a schedule for every loop"
 
 def verify_whole(problem: WholeProblem, mapping: WholeMapping) -> Verdict[WholeCost]:
     """Check ``mapping`` rule by rule."""
+    problem = problem.choice(mapping.nest)
     kernels = problem.whole.kernels
     if len(mapping.loops) != len(kernels):
         return Verdict((BrokenRule(SCHEDULED, problem.whole.name, len(kernels) - len(mapping.loops)),), None)

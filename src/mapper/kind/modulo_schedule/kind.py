@@ -239,7 +239,7 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         if isinstance(problem, LayerProblem):
             return layer_picture(problem, _layer(mapping), prefix, most)
         if isinstance(problem, WholeProblem):
-            loops = zip(problem.loops, _whole(mapping).loops, strict=True)
+            loops = zip(problem.choice(_whole(mapping).nest).loops, _whole(mapping).loops, strict=True)
             drawn = [kernel_picture(loop, own, f"{prefix}{at}-") for at, (loop, own) in enumerate(loops)]
             return [element for one in drawn for element in one]
         return kernel_picture(problem, _schedule(mapping), prefix)

@@ -30,7 +30,8 @@ class NamedWhole:
     mapping: WholeMapping
 
     def to_json(self) -> dict[str, Any]:
-        whole, machine, tally = self.problem.whole, self.problem.machine, self.problem.tally
+        chosen = self.problem.choice(self.mapping.nest)
+        whole, machine, tally = chosen.whole, chosen.machine, chosen.tally
         least = self.mapping.least or (None,) * len(whole.kernels)
         loops = []
         for number, (kernel, schedule) in enumerate(zip(whole.kernels, self.mapping.loops, strict=True)):
@@ -52,12 +53,14 @@ def pose_whole(
     """
     unknown = sorted(set(fix) - {"nest"})
     if unknown:
-        remedy = f"unknown decision; {meant(unknown[0], ('nest',))}a whole function has nest, its loops have ii"
+        remedy = (
+            f"unknown decision; {meant(unknown[0], ('nest',))}a whole function has nest, its loops have ii"
+        )
         raise InputError("--fix", unknown[0], remedy)
-    for kernel in value.kernels:
-        check_units(kernel, machine)
     problem = WholeProblem(value, machine)
-    assert problem.tally is not None
+    for choice in problem.choices:
+        for kernel in choice.whole.kernels:
+            check_units(kernel, machine)
     return (ProblemPart(value.name, value.function, problem, (value.text, value.nest), value),)
 
 
@@ -75,9 +78,9 @@ def whole_mapping(fields: Mapping[str, Any], problem: WholeProblem, source: str)
 
     Raises: InputError naming the field that is wrong.
     """
-    whole = problem.whole
-    if set(fields) != {"nest", "loops"} or fields["nest"] != whole.nest:
-        raise InputError(source, "nest", f"must hold loops, and be {whole.nest}; solve it again")
+    if set(fields) != {"nest", "loops"}:
+        raise InputError(source, "mapping", "must hold nest and loops; solve it again")
+    whole = problem.choice(str(fields["nest"])).whole
     loops = fields["loops"]
     if not isinstance(loops, list) or len(loops) != len(whole.kernels):
         raise InputError(source, "loops", f"must list the {len(whole.kernels)} loops of {whole.name}")
@@ -88,7 +91,7 @@ def whole_mapping(fields: Mapping[str, Any], problem: WholeProblem, source: str)
             raise InputError(where, "", f"must hold {', '.join(OF_A_SCHEDULE)}")
         own = {key: value for key, value in entry.items() if key in OF_A_SCHEDULE}
         schedules.append(schedule_from_json(own, kernel, where))
-    return WholeMapping(tuple(schedules))
+    return WholeMapping(whole.nest, tuple(schedules))
 
 
 def with_least(mapping: WholeMapping, pieces: Any) -> WholeMapping:
@@ -106,7 +109,9 @@ def with_least(mapping: WholeMapping, pieces: Any) -> WholeMapping:
 def generated_whole(problem: WholeProblem, mapping: WholeMapping) -> dict[str, str]:
     """Files of every loop, in a folder each, and the function that starts them."""
     files = {f"{problem.whole.function}.c": problem.whole.text}
-    for number, (loop, schedule) in enumerate(zip(problem.loops, mapping.loops, strict=True)):
+    for number, (loop, schedule) in enumerate(
+        zip(problem.choice(mapping.nest).loops, mapping.loops, strict=True)
+    ):
         own = generate(loop.kernel, problem.machine, schedule)
         files |= {f"loop{number}/{name}": content for name, content in own.items()}
     return files

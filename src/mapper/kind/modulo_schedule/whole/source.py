@@ -18,11 +18,11 @@ from mapper.workloads.graph.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTE
 from mapper.workloads.graph.kernel_source import load_kernel
 from mapper.workloads.network.network import InputFile
 from mapper.workloads.text.nearest import meant
-from mapper.workloads.whole.program import WholeKernel
+from mapper.workloads.whole.program import AUTO, FLATTEN, HOST, WholeKernel
 
-LOOP, HOST = "loop", "host"
-NESTS = (LOOP, HOST)
-"""Who runs the loops around an innermost one: nobody, it is mapped alone; or the host."""
+LOOP = "loop"
+NESTS = (LOOP, HOST, FLATTEN, AUTO)
+"""Who runs the loops around an innermost one: nobody, it is mapped alone; or as of whole kernels."""
 _FUNCTION = re.compile(r"(?P<path>.+\.c)(?::(?P<function>[A-Za-z_]\w*))?", re.DOTALL)
 DOCUMENT = {"name", "function", "text", "nest", "source"}
 
@@ -46,7 +46,7 @@ def read_loops(
             raise InputError("--fix", "nest", "is of a whole function in C; give FILE.c:FUNCTION")
         return Workload(*load_kernel(text, source))
     try:
-        found, inputs = _read_whole(Path(named["path"]), named["function"], source)
+        found, inputs = _read_whole(Path(named["path"]), named["function"], source, nest or HOST)
         if nest is None and len(found.kernels) == 1:
             return Workload(*load_kernel(text, source))
         walked(found)
@@ -61,11 +61,11 @@ def read_loops(
 
 
 def _read_whole(
-    path: Path, function: str | None, source: SourceReading
+    path: Path, function: str | None, source: SourceReading, nest: str
 ) -> tuple[WholeKernel, tuple[InputFile, ...]]:
     data = read_bytes(path, LARGEST_KERNEL_BYTES)
     text = decoded(data, str(path))
-    whole, headers = whole_from_c(text, str(path), function or path.stem, function, source)
+    whole, headers = whole_from_c(text, str(path), function or path.stem, function, source, nest)
     return whole, (InputFile(str(path), sha256(data)), *headers)
 
 
@@ -92,5 +92,9 @@ def whole_from_document(fields: Any, source: str) -> WholeKernel:
         or not all(isinstance(fields[key], str) for key in texts)
     ):
         raise InputError(source, "", f"must hold {', '.join(sorted(DOCUMENT))}")
+    if fields["nest"] not in NESTS[1:]:
+        raise InputError(source, "nest", f"is not one of {', '.join(NESTS[1:])}")
     reading = reading_from_json(fields["source"], source)
-    return whole_from_c(fields["text"], source, fields["name"], fields["function"], reading)[0]
+    return whole_from_c(fields["text"], source, fields["name"], fields["function"], reading, fields["nest"])[
+        0
+    ]
