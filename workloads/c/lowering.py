@@ -213,9 +213,9 @@ def lower(place: LoopPlace, passes: frozenset[str]) -> Lowering:
 
 
 def lowered_by(kind: type[Lowered], place: LoopPlace, passes: frozenset[str]) -> Lowered:
-    """The same by a class of its own; triangular loops are posed where they run, and those between borders with larger parameters.
+    """The same by a class of its own.
 
-    Raises: InputError naming file, line and function for anything outside the subset.
+    Raises: InputError as ``lower``.
     """
     found = kind(place, passes)
     if found.header is None or found.header.known or found.header.runs not in (0, 1):

@@ -193,7 +193,10 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     kernel = Kernel(
         document.name, graph, arrays, document.trip_count, document.text, tuple(document.notes),
         tuple(EntryOperation(one.name, one.opcode, tuple(one.operands), one.array) for one in document.entry),
-        tuple(LiveIn(one.value, tuple(one.operands), tuple(one.initial), tuple(one.offsets)) for one in document.live_ins),
+        tuple(
+            LiveIn(one.value, tuple(one.operands), tuple(one.initial), tuple(one.offsets))
+            for one in document.live_ins
+        ),
         document.assumed_trips,
     )  # fmt: skip
     check_graph(graph, source)

@@ -55,9 +55,9 @@ class Value:
 class Node:
     """One operation, or (opcode ``phi``) a scalar as the iteration finds it: ``initial`` in the first one,
     ``final`` of the iteration before in all others. ``offset``: words from the index to what a load or store
-    accesses, ``moved`` more where each start of the loop has its own; ``is_pointer``: counts the index of accesses; ``entry``: runs once, before the loop;
-    ``replaced``: nothing uses it any more. An ``initial`` that
-    is no number is a result of the entry."""
+    accesses, ``moved`` in its place where each start of the loop has its own; ``is_pointer``: counts the index of
+    accesses; ``entry``: runs once, before the loop; ``replaced``: nothing uses it any more. An ``initial`` that is no
+    number is a result of the entry."""
 
     opcode: str
     operands: tuple[Value, ...]

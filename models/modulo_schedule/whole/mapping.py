@@ -9,8 +9,8 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 
 @dataclass(frozen=True)
 class WholeMapping:
-    """``nest``: who runs the loops around the kernels. ``loops``: a schedule per kernel, in their order. ``least``: the least II of each that a search has left, None
-    where none has looked; it is no part of what is mapped."""
+    """``nest``: who runs the loops around the kernels. ``loops``: a schedule per kernel, in their order. ``least``: the
+    least II of each that a search has left, None where none has looked; it is no part of what is mapped."""
 
     nest: str
     loops: tuple[ModuloSchedule, ...]

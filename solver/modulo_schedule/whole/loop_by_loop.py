@@ -138,9 +138,8 @@ def _whole(problem: WholeProblem, found: list[_Loop], effort: Effort) -> Outcome
     least = bound(problem, mapping.least)
     names = dict.fromkeys(one.outcome.method for one in found if one.outcome.method)
     stops: list[Stop] = [one.outcome.stop for one in found]
-    stop = effort.stopped() or next(
-        (one for one in stops if one in ("time_limit", "interrupted")), "heuristic"
-    )
+    cut = [one for one in stops if one in ("time_limit", "interrupted")]
+    stop: Stop = effort.stopped() or (cut[0] if cut else "heuristic")
     proven = value == least
     left_out = dict.fromkeys(rule for one in found for rule in one.outcome.restrictions)
     return Outcome.ended(

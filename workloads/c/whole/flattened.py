@@ -11,8 +11,8 @@ from mapper.workloads.c.loop import LoopHeader, followers, header_of
 from mapper.workloads.c.name import assigned, ends, has, names_in
 from mapper.workloads.c.way import ASSUMED_INTEGER
 from mapper.workloads.c.whole.started import StartedLoop
-from mapper.workloads.loop.body import LoopBody, Node, Value, integer
 from mapper.workloads.loop.affine import symbol
+from mapper.workloads.loop.body import LoopBody, Node, Value, integer
 from mapper.workloads.loop.flat import Flat
 from mapper.workloads.loop.kind import opcode
 from mapper.workloads.loop.lowered import LoweredLoop

@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 
 from mapper.workloads.c.file import LOOPS, Loop, LoopPlace, check_subset, find_loops
+from mapper.workloads.c.lowering import lowered_by
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.c.whole.flattened import PASSES as FLAT_PASSES
 from mapper.workloads.c.whole.flattened import FlattenedLoop, inner_of
 from mapper.workloads.c.whole.host import Host, Lowered
 from mapper.workloads.c.whole.started import StartedLoop
-from mapper.workloads.c.lowering import lowered_by
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Array, Kernel
 from mapper.workloads.loop.array import ASSUMED_WORDS

@@ -1,5 +1,5 @@
-"""Functions with several loops compute whole, bit by bit, what the system's compiler makes of their text, whoever runs the
-loops around the innermost ones."""
+"""Functions with several loops compute whole, bit by bit, what the system's compiler makes of their text, whoever runs
+the loops around the innermost ones."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ FUNCTIONS = {
     "x[i] = s; } for (i = 0; i < N; i++) { double t = 0; for (j = i; j < N; j++) t += d[j] * x[j]; d[i] = t; }",
     "where variables stand after loops": "for (i = 0; i < N; i++) { for (j = i; j < 20; j += 3) a[j] += i; b[i] = j; } "
     "for (k = 30; k > n; k--) a[k] = k; b[40] = i * k + j; total += k;",
-    "a loop under a condition": "for (i = 0; i < N; i++) { if (i % 3 == 1) { for (j = 0; j < 9; j++) a[i + j] += b[j]; } "
-    "else if (i & 1) for (j = 9; j != 3; j -= 2) b[j] ^= a[i]; else total += i; }",
+    "a loop under a condition": "for (i = 0; i < N; i++) { if (i % 3 == 1) { for (j = 0; j < 9; j++) "
+    "a[i + j] += b[j]; } else if (i & 1) for (j = 9; j != 3; j -= 2) b[j] ^= a[i]; else total += i; }",
     "loops that ask in other ways": "i = 3; while (i < 11) { for (j = 0; j < 5; j++) a[i + j] = b[j] * i; i += 2; } "
     "do { for (j = 0; j < 4; j++) b[i + j]++; i -= 4; } while (i > 2);",
     "conditions and numbers that starts bring": "for (i = 0; i < N; i++) for (j = 0; j < N; j++) "
     "{ if (i > j) m[i][j] = f; else if (i == j) m[i][j] = 1.0f / (i + 1); c[i + j] += i / 2 + j % 3; }",
     "a table and a call": "for (i = 0; i < N; i++) table[i] = clip(a[i], 100); "
     "for (k = 0; k < 3; k++) { total += table[k]; for (i = 0; i < N - k; i++) a[i] += table[i] * clip(total, k); }",
-    "rows that the rows before change": "for (k = 0; k < 3; k++) for (i = 1; i < N - 1; i++) for (j = 1; j < N - 1; j++) "
-    "m[i][j] = (m[i - 1][j] + m[i][j - 1] + m[i][j] + m[i + 1][j]) * 0.25f;",
+    "rows that the rows before change": "for (k = 0; k < 3; k++) for (i = 1; i < N - 1; i++) "
+    "for (j = 1; j < N - 1; j++) m[i][j] = (m[i - 1][j] + m[i][j - 1] + m[i][j] + m[i + 1][j]) * 0.25f;",
     "bytes and doubles": "for (i = 0; i < 5; i++) { unsigned char t = c[i]; for (j = 0; j < 30; j++) { c[j] += t; "
     "t = t * 3 + 1; d[j] = d[j] * 0.1 + x[j]; } a[i] = t; }",
-    "a loop that stops early": "for (i = 0; i < N; i++) { for (j = 0; j < 20; j++) { if (a[j] > 3000 + i) break; b[j] += i; } }",
+    "a loop that stops early": "for (i = 0; i < N; i++) { for (j = 0; j < 20; j++) { if (a[j] > 3000 + i) break; "
+    "b[j] += i; } }",
     "downwards, in steps": "for (i = 40; i >= 0; i -= 7) for (j = 21; j > 0; j -= 4) a[i] += b[i + j];",
 }
 
