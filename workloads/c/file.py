@@ -185,6 +185,6 @@ def check_subset(place: LoopPlace) -> None:
     while waiting:
         node = waiting.pop()
         remedy = REFUSED.get(type(node).__name__)
-        if remedy is not None:
+        if remedy is not None and not (isinstance(node, c_ast.Struct) and node.decls is None):
             raise place.fault(node, remedy)
         waiting += [child for _, child in reversed(node.children())]
