@@ -26,7 +26,7 @@ from mapper.workloads.whole.program import (
     WholeKernel,
 )
 
-MOST_STEPS = 1 << 22
+MOST_STEPS = 1 << 20
 """Segments and starts that are followed at the most."""
 
 

@@ -13,9 +13,11 @@ from subprocess import TimeoutExpired
 import numpy as np
 from pycparser import c_ast
 
+from mapper.workloads.c.expression import OPERATION_CALLS
 from mapper.workloads.c.file import LoopPlace, find_loops
 from mapper.workloads.c.name import names_in, parameters_of
 from mapper.workloads.c.preprocessor import COMPILERS
+from mapper.workloads.c.statement import COPIES
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.kernel_execution import Memory
@@ -37,12 +39,11 @@ ENTRY = "mapper_entry"
 SECONDS = 5
 MOST_COMPILING = 20
 LIMITS = {
-    "RLIMIT_AS": 2 << 30,
-    "RLIMIT_CPU": SECONDS,
-    "RLIMIT_CORE": 0,
-    "RLIMIT_FSIZE": 0,
-    "RLIMIT_NOFILE": 0,
-}
+    "RLIMIT_AS": 2 << 30, "RLIMIT_CPU": SECONDS, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NOFILE": 0,
+    "RLIMIT_NPROC": 0,
+}  # fmt: skip
+BOUNDED = f'ulimit -v {2 << 20}; ulimit -t {MOST_COMPILING}; ulimit -f {1 << 16}; exec "$@"'
+"""What the shell sets before it becomes the compiler: kilobytes, seconds, and blocks of what it writes."""
 RUNNING = """
 import ctypes, json, resource, sys
 given = json.loads(sys.stdin.buffer.readline())
@@ -72,19 +73,53 @@ def run_compiled(whole: WholeKernel, memory: Memory) -> Memory | None:
         return None
     try:
         place = find_loops(whole.text, whole.name, whole.function, whole.reading)[0]
+        if not _calls_only_known(place):
+            return None
         names, lines = _entry(whole, place, memory)
     except InputError:
         return None
     with temporary_folder() as folder:
         (folder / "whole.c").write_text("\n".join([whole.text, *lines]), "utf-8")
         library = folder / "whole.so"
-        command = [known, *FLAGS, "-x", "c", "-o", str(library), str(folder / "whole.c"), "-lm"]
+        command = [
+            "/bin/sh",
+            "-c",
+            BOUNDED,
+            "sh",
+            known,
+            *FLAGS,
+            "-x",
+            "c",
+            "-o",
+            str(library),
+            str(folder / "whole.c"),
+            "-lm",
+        ]
         try:
             if run(command, MOST_COMPILING, family=True).returncode:
                 return None
             return _after(library, names, memory)
         except TimeoutExpired:
             return None
+
+
+def _calls_only_known(place: LoopPlace) -> bool:
+    """Whether the text calls nothing but its own functions and arithmetic: it may be anybody's."""
+    known = {*place.callees, *OPERATION_CALLS, *COPIES}
+    waiting: list[c_ast.Node] = [
+        place.function,
+        *place.declarations,
+        *place.callees.values(),
+        *place.types.values(),
+    ]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, c_ast.FuncCall) and (
+            not isinstance(node.name, c_ast.ID) or str(node.name.name).removeprefix("__builtin_") not in known
+        ):
+            return False
+        waiting += [child for _, child in node.children()]
+    return True
 
 
 def _entry(whole: WholeKernel, place: LoopPlace, memory: Memory) -> tuple[list[str], list[str]]:

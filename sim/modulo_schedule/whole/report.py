@@ -21,6 +21,8 @@ from mapper.workloads.graph.kernel_execution import Memory
 from mapper.workloads.reference.kernel import seeded_arrays
 from mapper.workloads.whole.execution import Execution
 
+MOST_OPERATIONS = 20_000_000
+"""Of all loops in all iterations, that are simulated."""
 SMALL = (None, 7, 1)
 """The largest integer in memory, one try after another: others may lead out of the arrays."""
 
@@ -30,9 +32,10 @@ def report_whole(problem: WholeProblem, mapping: WholeMapping, seed: int = 0) ->
     function, or are global, hold the words that the compiled function leaves there, and, as all others, those of its
     graphs; and whether cycles and actions are the model's.
 
-    Raises: InputError if an access leaves its array whatever the memory holds, or a loop never ends.
+    Raises: InputError if an access leaves its array whatever the memory holds, a loop never ends, or it is too long.
     """
     problem = problem.choice(mapping.nest)
+    _check_length(problem)
     memory, graphs, most = _on_graphs(problem, seed)
     array = RunningArray(problem, mapping)
     execution = Execution(problem.whole, memory, array.run)
@@ -66,6 +69,14 @@ def report_whole(problem: WholeProblem, mapping: WholeMapping, seed: int = 0) ->
         "activity": activity.to_json(),
         "notes": _notes(compiled, array.folded, most),
     }
+
+
+def _check_length(problem: WholeProblem) -> None:
+    kernels = enumerate(problem.whole.kernels)
+    count = sum(problem.tally.iterations(at) * len(one.graph.operations) for at, one in kernels)
+    if count > MOST_OPERATIONS:
+        remedy = f"runs {count:,} operations, more than {MOST_OPERATIONS:,}; solve it with smaller sizes"
+        raise InputError(problem.whole.name, "", remedy)
 
 
 def _on_graphs(problem: WholeProblem, seed: int) -> tuple[Memory, Memory, int | None]:

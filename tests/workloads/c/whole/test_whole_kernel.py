@@ -3,6 +3,8 @@ the loops around the innermost ones."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mapper.models.modulo_schedule.whole.walk import walked
@@ -42,6 +44,7 @@ FUNCTIONS = {
     "t = t * 3 + 1; d[j] = d[j] * 0.1 + x[j]; } a[i] = t; }",
     "a loop that stops early": "for (i = 0; i < N; i++) { for (j = 0; j < 20; j++) { if (a[j] > 3000 + i) break; "
     "b[j] += i; } }",
+    "a condition that counts": "k = 0; for (i = 0; (k = k + 2) < 9; i++) for (j = 0; j < 9; j++) a[j] += k * b[i];",
     "downwards, in steps": "for (i = 40; i >= 0; i -= 7) for (j = 21; j > 0; j -= 4) a[i] += b[i + j];",
 }
 
@@ -76,6 +79,18 @@ def test_what_is_counted_without_data_is_what_runs() -> None:
     assert starts == [tally.starts(0), tally.starts(1)] == [55, 77 - 11]
     assert tally.iterations(0) == sum(j for i in range(12) for j in range(i))
     assert run.operations == tally.operations
+
+
+def test_a_text_that_calls_more_than_arithmetic_is_not_compiled(tmp_path: Path) -> None:
+    marked = tmp_path / "kept"
+    marked.touch()
+    text = (
+        f'int unlink(const char *); void f(int unused[(unlink("{marked}"), 3)], int a[9]) '
+        "{ int i, j; for (i = 0; i < 3; i++) for (j = 0; j < 9; j++) a[j] += i; }"
+    )
+    whole = whole_from_c(text, "whole.c", "f", "f")[0]
+    assert run_compiled(whole, seeded_arrays(whole.arrays, 0)) is None
+    assert marked.exists()
 
 
 def test_a_perfect_nest_is_one_loop_when_flattened() -> None:
