@@ -80,7 +80,7 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def objectives_of(self, value: Value) -> tuple[Objective, ...]:
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
-    def usual_fix(self, value: Value) -> dict[str, str]:
+    def usual_fix(self, value: Value, given: Mapping[str, str]) -> dict[str, str]:
         return {"nest": value.nest} if isinstance(value, WholeKernel) else {}
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Value]:
