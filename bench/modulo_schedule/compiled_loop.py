@@ -184,8 +184,11 @@ def function_text(loop: Recorded, name: str) -> str:
         for one in _called(place)
     ]
     lines += [f"void {name}(void **memory) {{", *inside]
+    whole = place.loop
+    if isinstance(whole, c_ast.For):  # what it starts with is among what was written
+        whole = c_ast.For(None, whole.cond, whole.next, whole.stmt)
     # What returns from the function leaves the loop, and its results are written all the same.
-    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(place.loop))
+    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(whole))
     lines += [*loop.written, body, ";", "mapper_end: ;"]
     for key, kind in loop.outputs.items():
         lines.append(f"*({kind} *)memory[{at}] = {key};")

@@ -58,6 +58,8 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
         found = self._of_structures(node)
         if found is not None:
             return found[0], [found[1]]
+        if isinstance(node, c_ast.UnaryOp | c_ast.BinaryOp):  # a pointer that is computed
+            return self._pointed(node), [self.visit(node)]
         if isinstance(node, c_ast.ArrayRef):  # of rows of structures, or of structures that are a member
             name, subscripts = self._word(node.name)
             return name, [*subscripts, self.visit(node.subscript)]
