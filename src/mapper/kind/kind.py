@@ -95,8 +95,8 @@ class Kind(ABC, Generic[V, P, M]):
         """
         return self.read(text, batch, dims)
 
-    def usual_fix(self, value: V) -> Mapping[str, str]:
-        """Decisions that are pinned so where nobody says, as ``--fix`` would."""
+    def usual_fix(self, value: V, given: Mapping[str, str]) -> Mapping[str, str]:
+        """Decisions that are pinned so where nobody says, as ``--fix`` would, beside those that are ``given``."""
         return {}
 
     @abstractmethod
