@@ -19,12 +19,12 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
+from mapper.solver.friendly_size import friendly_size
 from mapper.solver.hierarchy.padding.bound import PaddingBound
 from mapper.solver.hierarchy.padding.relaxed import Arrangements, Judge, arrangements
 from mapper.solver.hierarchy.space import Space, prime_factors
 from mapper.solver.method import Effort
 
-LARGEST_PRIME = 7
 SHY = 1 - 1e-12
 """Bounds are taken a little too low, so that rounding does not lift them above what they bound."""
 
@@ -58,7 +58,7 @@ class Paddings:
         sizes = {}
         for loop in self.loops:
             own = self.problem.bounds[loop]
-            size = next(one for one in range(own, 2 * own) if _largest_prime(one) <= LARGEST_PRIME)
+            size = friendly_size(own)
             if size > own:
                 sizes[loop] = size
         return sizes

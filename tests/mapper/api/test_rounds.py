@@ -9,13 +9,13 @@ from unittest.mock import Mock
 import pytest
 
 from mapper.api import solving
-from mapper.api.history import MOST_POINTS, HistoryPoint, joined
 from mapper.api.part.search import SECONDS_OF_SILENCE, Pulse, searched_part
 from mapper.api.part.time_share import cut_off
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
 from mapper.kind.part import Part
+from mapper.solver.history import MOST_POINTS, HistoryPoint, joined
 from mapper.solver.method import Progress
 from mapper.solver.modulo_schedule.network.catalogue import METHODS, OF_NETWORKS
 

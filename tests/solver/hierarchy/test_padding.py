@@ -25,6 +25,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import Convolution, convolution_nest, matrix_product_nest
 from tests.solver.hierarchy.odd_hierarchy import odd_problem
 from tests.solver.hierarchy.random_hierarchy import random_problem
+from tests.solver.hierarchy.test_branch_and_bound import check
 from tests.solver.hierarchy.test_conformance import small
 from tests.solver.hierarchy.test_large_nests import preset
 from tests.solver.hierarchy.test_odd_problems import agrees, runs
@@ -39,29 +40,13 @@ def free(problem: HierarchyProblem) -> HierarchyProblem:
     return replace(problem, pins=Pins(free=paddable_loops(problem.nest)))
 
 
-def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What branch and bound says holds for all bounds that are allowed."""
-    monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
-    problem = free(random_problem(seed, links=seed % 3 == 0))
-    try:
-        least = oracle.brute_force(problem, Effort()).value
-    except InputError:
-        return
-    found = branch_and_bound(problem, Effort())
-    if found.mapping is not None:
-        assert not verify(problem, found.mapping).broken
-    if found.proven:
-        assert found.value == least
-    else:
-        assert found.bound is not None
-        assert least is not None
-        assert found.bound <= least
-        assert found.value is None or found.value >= least
+def drawn(seed: int) -> HierarchyProblem:
+    return free(random_problem(seed, links=seed % 3 == 0))
 
 
 @pytest.mark.parametrize("seed", FAST)
 def test_what_is_proven_is_what_brute_force_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(seed, 100, monkeypatch)
+    check(drawn(seed), 100, monkeypatch)
 
 
 @pytest.mark.parametrize("seed", OTHERS)
@@ -69,13 +54,13 @@ def test_it_is_where_arrangements_of_all_sizes_choose_among_bounds(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mapper.solver.hierarchy.exact.branch_and_bound.FEW_PADDINGS", 0)
-    check(seed, 100, monkeypatch)
+    check(drawn(seed), 100, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SLOW)
 def test_what_is_proven_is_what_brute_force_finds_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(seed, 3_000, monkeypatch)
+    check(drawn(seed), 3_000, monkeypatch)
 
 
 def test_a_bound_grows_where_that_is_better_and_no_further() -> None:
