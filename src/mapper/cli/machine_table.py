@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mapper.kind.cell import number, percent, proof
+from mapper.kind.cell import number, percent, proof, seconds
 
 if TYPE_CHECKING:
     from mapper.api.side_by_side import SideBySide

@@ -70,8 +70,8 @@ def fitting(
 def needed_width(
     heading: Sequence[str], lines: Sequence[Sequence[str]], shown: Sequence[int], gap: int = GAP
 ) -> int:
-    """Characters that a table of these columns takes, with ``gap`` spaces between any two; of the wide gap there are two
-    at either end, of the close one half at the right."""
+    """Characters that a table of these columns takes, with ``gap`` spaces between any two, and two at either
+    end; close columns end with one."""
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, (heading[place], *(line[place] for line in lines)))) for place in shown]

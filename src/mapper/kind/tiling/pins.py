@@ -44,9 +44,9 @@ def padding_of(nest: LoopNest, text: str, workload: str) -> Padding:
     for item in text.split(","):
         loop, _, size = (part.strip() for part in item.partition(":"))
         if loop not in nest.loops or loop in sizes:
+            said = f"{meant(text, (OFF, AUTO)) if len(text) > 1 else ''}{item[:40]!r}"
             remedy = (
-                f"{meant(text, (OFF, AUTO)) if len(text) > 1 else ''}{item[:40]!r} is not LOOP:BOUND, once for a loop of "
-                f"{', '.join(nest.loops)}; or say off or auto"
+                f"{said} is not LOOP:BOUND, once for a loop of {', '.join(nest.loops)}; or say off or auto"
             )
             raise InputError("--fix", PADDING, remedy)
         bound = nest.trip_counts[loop]
