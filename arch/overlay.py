@@ -111,8 +111,9 @@ class Engines(Part):
     ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass of fewer beats than P1 waits, as a
     column has one wire. ``fill_and_drain``: of the array, for every piece. ``pools``: max pools take time. ``kernels``:
     they are loaded while the layer before runs, and count as far as that is too short. ``buffers``: pieces of maps are
-    so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. Every tensor
-    is stored as the 3-D tensor, of which layouts are made as it is loaded.
+    so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. ``overlap``: a
+    layer that does not read what the one before stores begins while that is stored; off in machines written before this
+    field was. Every tensor is stored as the 3-D tensor, of which layouts are made as it is loaded.
     """
 
     dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
@@ -120,6 +121,7 @@ class Engines(Part):
     fill_and_drain: bool = True
     pools: bool = True
     kernels: bool = True
+    overlap: bool = False
     buffers: Buffers | None = None
 
 

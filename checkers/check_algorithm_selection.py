@@ -13,6 +13,7 @@ import re
 import resource
 import signal
 import sys
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import chain, combinations, compress, repeat
@@ -125,8 +126,8 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
             "transform_cycles")
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
-ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "buffers", "board", "given",
-           "ahead", "flattened", "fully_connected", "max_pools")
+ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "buffers", "board",
+           "given", "ahead", "overlapping", "flattened", "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -159,16 +160,18 @@ class Engines:
     HAND_OVER, OWN = 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
 
     def __init__(self, given, layers, stream):
-        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, room, board, outside, ahead, flat, full,
-         maxima) = fields(given, *ENGINES)  # fmt: skip
+        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, room, board, outside, ahead,
+         early, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo = {}
-        typed(bool, self.short, self.ends, self.pools, self.kernels), typed(list, outside, ahead, flat, full, maxima)
-        positions = [*outside, *ahead, *full, *(one[0] for one in (*flat, *maxima))]
+        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap)
+        typed(list, outside, ahead, early, flat, full, maxima)
+        positions = [*outside, *ahead, *early, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
-        need(0 not in ahead and all(whole(one, 1) for one in chain(*(one[1:] for one in (*flat, *maxima)))),
+        sizes = [whole(one, 1) for one in chain(*(one[1:] for one in (*flat, *maxima)))]
+        need(0 not in ahead and {*early} <= {*ahead} and all(sizes),
              "positions and sizes of engines are no such", "malformed")  # fmt: skip
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
-        self.flat, self.maxima = dict(flat), maxima
+        self.flat, self.maxima, self.early = dict(flat), maxima, {*early} if self.overlap else set()
         for at in self.full:
             sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
             need({*sides} == {1}, "a fully connected layer has no map", "malformed")
@@ -266,7 +269,7 @@ class Engines:
             found += [count] if count <= bands and fits else []
         return bands, found
 
-    def loads(self, at, name, height, lanes):  # Cycles of loading a piece.
+    def loads(self, at, name, height, lanes, above=0):  # Cycles of loading a piece, so many rows of it above the map.
         one, m, start = self.layers[at], TILE.get(name, 0), self.HAND_OVER + self.latency
         deep, wide, images = one["in_channels"], one["output"][1], one["images"]
         if at in self.flat:
@@ -284,7 +287,7 @@ class Engines:
                 return height * wide * up(one["window"] * deep, lanes) + start
             return height * wide * one["window"] * one["groups"] * up(deep // one["groups"], lanes) + start
         (down, right), reach = one["strides"], (height - 1) * one["strides"][0] + 1
-        reach = min(one["map"][0], reach + (one["kernel"][0] - 1) * one["dilations"][0])
+        reach = min(one["map"][0], reach + (one["kernel"][0] - 1) * one["dilations"][0] - above)
         return down * right * up(reach, down) * up(one["map"][1], right) * up(deep, lanes) + start
 
     def stores(self, at, name, height, lanes):  # Cycles of storing a piece.
@@ -296,15 +299,20 @@ class Engines:
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
 
     @once
-    def streams(self, at, name, lanes):  # By number of pieces: (number, load, store, height) of low and of high pieces.
-        bands, counts = self.counts(at, name)
-        images, found = 1 if at in self.full else self.layers[at]["images"], []
+    def streams(self, at, name, lanes):
+        """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
+        are high, of how many images, and how often of three in a row but the first and the last which are."""
+        (bands, counts), one = self.counts(at, name), self.layers[at]
+        images, found = 1 if at in self.full else one["images"], []
         for count in counts:
-            low, many = bands // count, bands % count * images
-            two = [(number, self.loads(at, name, height, lanes), self.stores(at, name, height, lanes),
-                    self.sizes(at, name, height)[0]) for number, height in ((count * images - many, low),
-                                                                            (many, low + 1))]  # fmt: skip
-            found.append(two if many else two[:1])
+            low = bands // count
+            two = [(self.loads(at, name, height, lanes), self.stores(at, name, height, lanes),
+                    self.sizes(at, name, height)[0]) for height in (low, low + 1)]  # fmt: skip
+            high = [(k + 1) * bands // count - k * bands // count > low for k in range(count)]
+            three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
+            inner = Counter({each: images * number for each, number in Counter(three).items()})
+            inner.subtract([three[0], three[-1]])
+            found.append((self.loads(at, name, low, lanes, one["pads"][0][0]), two, high, images, inner))
         start = self.HAND_OVER + self.latency
         reads = (1 if at in self.flat else images) * (self.loads(at, name, bands, lanes) - start)
         return found, reads, self.kernel(at, name, lanes)
@@ -319,38 +327,48 @@ class Engines:
             return rows * lines + 9 + 2 * lines + 2 * (self.HAND_OVER + self.latency)
         return rows * one["window"] * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
 
-    def times(self, at, name, low1, high1, low2, high2):
-        """Cycles of a layer, of its last run, in which it reads its input, and of its kernels. Of a box: passes and
-        lanes of the largest array, what grows with an array of the least."""
+    def times(self, at, name, flow, low1, high1, low2, high2):
+        """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
+        piece, and until it needs the output mover. Of a box: passes and lanes of the largest array, what grows with an
+        array of the least; whatever number of pieces is the best there, what a layer takes longer than the shortest it
+        may hide less."""
         streams, reads, kernels = self.streams(at, name, self.lanes(max(high1, high2)))
-        flows, best = self.layers[at]["dataflows"], None
-        for two in streams:
-            for flow in flows:
-                timed = []
-                for number, load, store, (a, b, c, calls) in two:
-                    over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
-                    passes = calls * up(over1, high1) * up(over2, high2)
-                    spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
-                    spent += (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends
-                    timed.append((number, load, spent, store))
-                taken = self.pieces(timed)
-                best = taken if best is None else min(best, taken)
-        runs = math.prod(self.parts(at, name))
-        late = max(0, kernels - (best - reads)) if runs > 1 else 0
-        return runs * best + (runs - 1) * late, best, reads, kernels
+        (deep, runs), every = self.parts(at, name), []
+        once = self.kernels and self.overlap and self.counts(at, name)[0] == 1  # Depth is loaded while sums stay.
+        for first, two, high, images, inner in streams:
+            timed = []
+            for load, store, (a, b, c, calls) in two:
+                over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
+                passes = calls * up(over1, high1) * up(over2, high2)
+                spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
+                timed.append((load, spent + (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends, store))
+            array = images * sum(timed[one][1] for one in high)
+            last, store, begin = self.pieces(first, timed, high, images, inner)
+            if once and deep > 1:
+                last, begin = last + (deep - 1) * max(array, kernels), begin - array
+            again = runs * (1 if once else deep)
+            late = max(kernels - (last - reads), -min(store, begin) if self.overlap else 0) if self.kernels else 0
+            every.append((again * last + (again - 1) * late, last, store, begin))
+        total, last, store, begin = min(every, key=lambda one: one[1])
+        if (low1, low2) != (high1, high2):
+            total = min(one[0] for one in every)
+            last, store = (max(one[k] - (one[0] - total) for one in every) for k in (1, 2))
+            begin = max(one[3] for one in every)
+        return total, last, reads, kernels, store, begin
 
-    def pieces(self, timed):  # The first is loaded, the last stored, between them the slowest of three engines counts.
-        (number, load, first, store), (_, load2, last, store2) = timed[0], timed[-1]
-        count = sum(one[0] for one in timed)
-        if count == 1:
-            return load + first + store2 + self.HAND_OVER
-        own = self.OWN
-        steady = [max(given + own, spent, out + 2 * own) for _, given, spent, out in timed]
-        inner = [max(0, number - 1), timed[1][0]] if len(timed) > 1 else [count]
-        over = sum(inner) - (count - 2)
-        inner[0 if len(timed) == 1 or inner[0] >= over else 1] -= over
-        ends = load + max(first, load2 + 5 * own) + max(last, store + own) + store2
-        return ends + sum(one * other for one, other in zip(inner, steady, strict=True))
+    def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
+        late = now[3] - (before[1] - before[2])
+        return max(late, -min(before[4], now[5]) if at in self.early else 0)
+
+    def pieces(self, load, timed, high, images, inner):  # The first is loaded, the last stored, between three at once.
+        own, count, (_, first, store) = self.OWN, len(high), timed[high[0]]
+        if count * images == 1:
+            return load + first + store, max(0, store - own), load + first
+        load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
+        taken = load + max(first, load2 + 5 * own) + max(last, timed[high[(count - 2) % count]][2] + own) + store
+        for (left, now, loaded), number in inner.items():
+            taken += number * max(timed[loaded][0] + own, timed[now][1], timed[left][2] + 2 * own)
+        return taken, max(0, store - own), load + max(0, first - load2 - 5 * own)
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)
@@ -387,6 +405,10 @@ class Overlay:
             self.engines, self.word = Engines(engines, self.layers, stream), 0
             for at, one in enumerate(self.layers):
                 self.left(at, one)
+                flows = one["dataflows"]  # Each a choice of its own, as what the next layer hides depends on it.
+                one["flows"] = [flow for _ in one["algorithms"] for flow in flows]
+                for key in ("algorithms", "works"):
+                    one[key] = [each for each in one[key] for _ in flows]
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
@@ -574,15 +596,16 @@ class Overlay:
         own = {-1: [mixed(self.constant)]}
         if self.engines is not None:
             pools = self.engines.pooled(self.engines.lanes(max(high1, high2)))
-            timed = [[self.engines.times(at, name, low1, high1, low2, high2) for name in one["algorithms"]]
-                     for at, one in enumerate(self.layers)]  # fmt: skip
+            box = low1, high1, low2, high2
+            timed = [[self.engines.times(at, name, flow, *box) for name, flow in
+                      zip(one["algorithms"], one["flows"], strict=True)] for at, one in enumerate(self.layers)]
             for at in self.engines.ahead:  # A layer before takes no less, so that no sum of it and a wait is less.
-                edges.append((at - 1, at, [time * max(0, later[3] - (one[1] - one[2])) * self.unit
+                edges.append((at - 1, at, [time * self.engines.between(at, one, later) * self.unit
                                            for one in timed[at - 1] for later in timed[at]]))  # fmt: skip
         for at, one in enumerate(self.layers):
             own[at], load = [], []
             if self.engines is not None:
-                for (total, _, _, kernels), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
+                for (total, _, _, kernels, *_), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
                     spent = busy + math.ceil(total * pes * self.idle) if energy else 0
                     spent += self.picojoules(weights) if self.kernels else 0
                     alone = total + pools[at] + (0 if at in self.engines.ahead else kernels)

@@ -84,16 +84,15 @@ class Part:
         return self.bottom == self.rows
 
 
-def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], lanes: int) -> tuple[Part, ...]:
-    """So many parts of the kernels' depth and of their maps, in whole rows of lanes. Depth is cut where one product
+def kernel_parts(step: ConvolutionStep, parts: tuple[int, int]) -> tuple[Part, ...]:
+    """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
     makes the layer, maps where it has no groups."""
     maps, rows = step.shape.out_channels, step.weight_rows
     if step.shape.groups > 1:
         parts = (1, 1)
     if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
         parts = (1, parts[1])
-    lines = -(-maps // lanes)
-    wide = -(-lines // parts[1]) * lanes
+    wide = -(-maps // parts[1])
     deep = -(-rows // parts[0])
     return tuple(
         Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows)
@@ -132,7 +131,7 @@ def convolution(
     given = given or Given(Rounding(step.shift + FACTOR_BITS, 0 if step.relu else LOWEST))
     check(step, given.sums)
     source, target = control.region(step.input), control.region(step.output)
-    part = part or kernel_parts(step, (1, 1), 1)[0]
+    part = part or kernel_parts(step, (1, 1))[0]
     step = _part_step(step, part)
     # Sub-maps that already lie one after another are not cut by rows.
     cut = pieces(

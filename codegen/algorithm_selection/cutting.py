@@ -41,7 +41,7 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
     """Cycles of a part by number of pieces, kernels loaded before. Two numbers without gain end the search."""
     times: dict[int, int] = {}
     best, lanes = 0, timeline.lanes
-    part = kernel_parts(step, limits.parts.get(step.name, (1, 1)), lanes)[0]
+    part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
     for count in PIECES:
         if count > step.shape.output_size[0] or (count > 2 * max(1, best) and len(times) > 2):
             break

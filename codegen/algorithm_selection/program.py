@@ -136,7 +136,7 @@ class _Making:
         layer = self.network.layer(step.name) if self.network is not None else None
         if isinstance(step, ConvolutionStep):
             given = None if layer is None else self._given(step, layer)
-            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)), 1 << log_banks(self.control.array))
+            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)))
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
             return [convolution(self.control, step, *given_to, part) for part in cut]
         if layer is None or self.numbers is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -137,7 +137,8 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
     """
     machine = network.machine
     words = {"input": Fraction(0), "weights": Fraction(0), "output": Fraction(0), "read_back": Fraction(0)}
-    energy, layers, used, pools = 0, [], [], 0
+    energy, used, pools = 0, [], 0
+    layers: list[LayerCost] = []
     before: RunningTime | None = None
     for at, (layer, choice) in enumerate(zip(network.layers, selection.choices, strict=True)):
         if choice.algorithm not in layer.algorithms(machine):
@@ -150,6 +151,8 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         if machine.engines is not None:
             now = running_time_at(network, at, choice, selection.array)
             compute, initialise, load, weights, pool = _running(network, at, now, before, selection)
+            if weights < 0:  # Its beginning hides so much of the store before.
+                layers[-1], weights = replace(layers[-1], load=layers[-1].load + weights), 0
             before, pools, transform = now, pools + pool, 0
             taken = (Fraction(compute + initialise + load, machine.units_per_cycle), Fraction(0), Fraction(0))
         elif machine.traffic.double_buffering:
@@ -235,7 +238,7 @@ def _running(
     network: OverlayNetwork, at: int, now: RunningTime, before: RunningTime | None, selection: Selection
 ) -> tuple[int, int, int, int, int]:
     """Units of a layer on the overlay as it is generated: products, what the array adds, what movers add, kernels that
-    it waits for, and max pools after it."""
+    it waits for (below 0: by which it begins before the layer before has stored), and max pools after it."""
     unit, own = network.machine.units_per_cycle, now.own
     products, array, total = (int(one[0]) for one in (own.products, own.array, own.total))
     kernels = int(waiting(network, at, now, before)[0])

@@ -13,8 +13,9 @@ from mapper.models.algorithm_selection.running_cost import RunningTime, running_
 
 @dataclass(frozen=True)
 class Causes:
-    """Cycles of a step: those of products, with filling and draining; those that loads, transforms and stores add; and
-    those in which only kernels are read."""
+    """Cycles of a step: those of products, with filling and draining; those that loads, transforms and stores add, from
+    the end of the step before on, so that they are fewer where the step begins before it, and may be below 0; and those
+    in which only kernels are read."""
 
     array: int = 0
     moves: int = 0
@@ -35,7 +36,8 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
     for at, (name, choice) in enumerate(zip(network.names, selection.choices, strict=True)):
         now = running_time_at(network, at, choice, selection.array)
         array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
-        found[name] = Causes(array, total - array, int(waiting(network, at, now, before)[0]))
+        waits = int(waiting(network, at, now, before)[0])
+        found[name] = Causes(array, total - array + min(0, waits), max(0, waits))
         before = now
     for pool in network.running.pools if engines.pools else ():
         found[pool.name] = Causes(moves=int(pool_time(pool, one_array(selection.array), engines)[0]))

@@ -7,64 +7,33 @@ fetched and which of two heights of pieces comes when (`docs/kind/overlay-machin
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
+from mapper.models.algorithm_selection.layer_time import (
+    Arrays,
+    Cycles,
+    LayerTime,
+    Pieces,
+    deep_pieces,
+    shortest,
+    up,
+)
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 
-Cycles = NDArray[np.int64]
-Pieces = tuple[Cycles, Cycles, Cycles]
 MOVE_WORDS = 78
 TAPS = 9
 
 
-@dataclass(frozen=True, eq=False)
-class Arrays:
-    """Arrays of ``rows[s]`` x ``columns[s]`` PEs; with ``least``, the least sides of ranges up to those: what grows
-    with the array is that of the least, so that none of a range takes less."""
-
-    rows: Cycles
-    columns: Cycles
-    least: tuple[Cycles, Cycles] | None = None
-
-    @cached_property
-    def lanes(self) -> Cycles:
-        """Banks of a buffer and lanes of a mover: the power of two from 2 on that holds either side."""
-        larger = np.maximum(np.maximum(self.rows, self.columns), 2)
-        return np.left_shift(np.int64(1), np.ceil(np.log2(larger)).astype(np.int64))
-
-    def lines(self, words: int) -> Cycles:
-        """Rows of lanes that so many adjacent words are."""
-        return up(words, self.lanes)
-
-
 def one_array(array: tuple[int, int]) -> Arrays:
     return Arrays(np.array([array[0]], np.int64), np.array([array[1]], np.int64))
-
-
-@dataclass(frozen=True, eq=False)
-class LayerTime:
-    """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
-    adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run.
-    ``reads``: cycles of a run in which its input is read from DRAM, once."""
-
-    total: Cycles
-    products: Cycles
-    array: Cycles
-    last: Cycles
-    reads: Cycles
-
-
-def up(one: int | Cycles, other: int | Cycles) -> Cycles:
-    return np.asarray(-(-np.asarray(one) // other), np.int64)
 
 
 @dataclass(frozen=True)
@@ -80,49 +49,41 @@ class Cut:
     flattened: int = 0
 
 
-def layer_time(
+def layer_times(
     layer: OverlayLayer,
     algorithm: Algorithm,
     dataflows: Sequence[Dataflow],
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
-) -> tuple[LayerTime, NDArray[np.int64]]:
-    """The shortest of all dataflows and numbers of pieces, and the dataflow's position."""
-    best: Pieces | None = None
-    flow = np.zeros(len(arrays.rows), np.int64)
-    bands, whole = cut.bands, _input(layer, algorithm, cut.bands, arrays, engines, cut)
+) -> list[LayerTime]:
+    """Under each dataflow, in the number of pieces that takes least."""
+    every: list[list[Pieces]] = [[] for _ in dataflows]
     for count in cut.counts:
+        heights = (cut.bands // count, cut.bands // count + 1)
         streams = [
             (
                 _input(layer, algorithm, height, arrays, engines, cut),
                 _output(layer, algorithm, height, arrays, cut),
             )
-            for height in (bands // count, bands // count + 1)
+            for height in heights
         ]
-        for position, dataflow in enumerate(dataflows):
+        first = _input(layer, algorithm, heights[0], arrays, engines, cut, layer.pads[0][0])
+        for found, dataflow in zip(every, dataflows, strict=True):
             products = [
-                _product(layer, algorithm, dataflow, height, arrays, engines, cut)
-                for height in (bands // count, bands // count + 1)
+                _product(layer, algorithm, dataflow, height, arrays, engines, cut) for height in heights
             ]
-            time = _pieces(1 if layer.fully_connected else layer.images, (count, bands), streams, products)
-            if best is None:
-                best = time
-                continue
-            less = time[0] < best[0]
-            flow = np.where(less, position, flow)
-            total, eq9, array = (np.where(less, one, other) for one, other in zip(time, best, strict=True))
-            best = total, eq9, array
-    assert best is not None
+            images = 1 if layer.fully_connected else layer.images
+            found.append(_pieces(images, (count, cut.bands), first, streams, products))
     images = 1 if layer.fully_connected or cut.flattened else layer.images
+    whole = _input(layer, algorithm, cut.bands, arrays, engines, cut)
     reads = np.asarray(images * (whole - HAND_OVER - engines.dram_latency), np.int64)
-    own = LayerTime(*best, best[0], reads)
-    again = math.prod(cut.parts) - 1
-    if again:
-        waits = exposed(kernel_time(layer, algorithm, arrays, engines, cut), own) if engines.kernels else 0
-        total, eq9, array = (one * (again + 1) for one in best)
-        own = LayerTime(total + again * waits, eq9, array, best[0], reads)
-    return own, flow
+    kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
+    if engines.kernels and engines.overlap and cut.bands == 1 and cut.parts[0] > 1:
+        assert kernels is not None
+        every = [[deep_pieces(time, kernels, cut.parts[0]) for time in found] for found in every]
+        cut = replace(cut, parts=(1, cut.parts[1]))
+    return [shortest(found, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
 
 
 def kernel_time(
@@ -140,11 +101,6 @@ def kernel_time(
     return streamed + 2 * lines + 2 * (HAND_OVER + engines.dram_latency)
 
 
-def exposed(kernels: Cycles, before: LayerTime) -> Cycles:
-    """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not."""
-    return np.maximum(0, kernels - (before.last - before.reads))
-
-
 def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
     """Cycles of a max pool over padded maps, or of what is added up pixel by pixel and stored."""
     waits = pool.streams * (HAND_OVER + engines.dram_latency) + pool.more
@@ -154,32 +110,40 @@ def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
 def _pieces(
     images: int,
     cut: tuple[int, int],
+    first_in: Cycles,
     streams: Sequence[tuple[Cycles, Cycles]],
     products: Sequence[tuple[Cycles, Cycles]],
 ) -> Pieces:
-    """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts. Cycles in
-    all, of products by Eq. 9, and of what the array adds."""
+    """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
+
+    ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the biases and factors
+    of the next layer, which are loaded after the first product has begun and before the second piece is."""
     count, bands = cut
-    large, own = bands % count * images, fetch_cycles(MOVE_WORDS)
-    pieces = count * images
+    own = fetch_cycles(MOVE_WORDS)
     both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
-    counts = (pieces - large, large)
-    (first_in, first, _), (last_in, last, last_out) = both[0], both[1 if large else 0]
-    if pieces == 1:
-        total = first_in + first + last_out + HAND_OVER
+    high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
+    last_out = both[high[-1]][2]
+    if count * images == 1:
+        begin = first_in + both[0][1]
+        total = begin + last_out
     else:
-        steady = [np.maximum(np.maximum(given + own, product), out + 2 * own) for given, product, out in both]
-        inner = [max(0, counts[0] - 1), counts[1]] if large else [pieces, 0]
-        over = sum(inner) - (pieces - 2)
-        inner[0 if not large or inner[0] >= over else 1] -= over
-        total = (
-            first_in + np.maximum(first, last_in + 5 * own) + np.maximum(last, both[0][2] + own) + last_out
-        )
-        total = total + inner[0] * steady[0] + inner[1] * steady[1]
+        first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
+        begin = first_in + np.maximum(0, first - second - 5 * own)
+        total = first_in + np.maximum(first, second + 5 * own)
+        three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
+        inner = Counter({one: images * number for one, number in Counter(three).items()})
+        inner.subtract([three[0], three[-1]])
+        for (leaves, runs, loads), number in inner.items():
+            slowest = np.maximum(both[loads][0] + own, both[leaves][2] + 2 * own)
+            total = total + number * np.maximum(slowest, both[runs][1])
+        total = total + np.maximum(last, both[high[(count - 2) % count]][2] + own) + last_out
+    counts = (images * (count - sum(high)), images * sum(high))
     eq9, array = (
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
-    return np.asarray(total, np.int64), np.asarray(eq9, np.int64), np.asarray(array, np.int64)
+    store = np.maximum(0, last_out - own)
+    found = np.broadcast_arrays(total, eq9, array, store, begin)
+    return Pieces(*(np.asarray(one, np.int64) for one in found))
 
 
 def _input(
@@ -189,8 +153,10 @@ def _input(
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
+    above: int = 0,
 ) -> Cycles:
-    """Cycles of loading a piece of so many rows (of tiles) of the output."""
+    """Cycles of loading a piece of so many rows (of tiles) of the output, of whose input so many rows are ``above`` the
+    map, and not loaded where it is read as it lies."""
     depth, start = layer.in_channels // layer.groups, HAND_OVER + engines.dram_latency
     (high, wide), (out, (step1, step2)) = layer.map, (layer.output[1], layer.strides)
     if cut.flattened:
@@ -208,7 +174,7 @@ def _input(
         if cut.given:
             return height * out * arrays.lines(layer.window * layer.in_channels) + start
         return height * out * layer.window * layer.groups * arrays.lines(depth) + start
-    reach = min(high, (height - 1) * step1 + (layer.kernel[0] - 1) * layer.dilations[0] + 1)
+    reach = min(high, (height - 1) * step1 + (layer.kernel[0] - 1) * layer.dilations[0] + 1 - above)
     positions = step1 * step2 * -(-reach // step1) * -(-wide // step2)
     return positions * arrays.lines(layer.in_channels) + start
 

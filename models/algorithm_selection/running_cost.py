@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
+from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, LayerTime, between, exposed
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.pipeline import (
-    Arrays,
     Cut,
-    Cycles,
-    LayerTime,
-    exposed,
     kernel_time,
-    layer_time,
+    layer_times,
     one_array,
     piece_product,
     pool_time,
@@ -29,18 +25,16 @@ from mapper.models.algorithm_selection.pipeline import (
 
 @dataclass(frozen=True, eq=False)
 class RunningTime:
-    """A layer under one algorithm: ``own`` in its best dataflow, the position of that among those allowed, and cycles
-    [S] until its ``kernels`` are in."""
+    """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in."""
 
     own: LayerTime
-    dataflow: NDArray[np.int64]
     kernels: Cycles
 
 
-def running_time(
+def running_times(
     network: OverlayNetwork, at: int, algorithm: Algorithm, dataflows: Sequence[Dataflow], arrays: Arrays
-) -> RunningTime:
-    """Layer ``at`` under an algorithm, in the best of ``dataflows`` for each array."""
+) -> list[RunningTime]:
+    """Layer ``at`` under an algorithm and each of ``dataflows``."""
     engines = network.machine.engines
     assert engines is not None
     return _timed(network.layers[at], algorithm, dataflows, arrays, engines, cut_of(network, at, algorithm))
@@ -57,7 +51,7 @@ def running_time_at(network: OverlayNetwork, at: int, choice: Choice, array: tup
 def _timed_once(
     layer: OverlayLayer, choice: Choice, array: tuple[int, int], engines: Engines, cut: Cut
 ) -> RunningTime:
-    return _timed(layer, choice.algorithm, (choice.dataflow,), one_array(array), engines, cut)
+    return _timed(layer, choice.algorithm, (choice.dataflow,), one_array(array), engines, cut)[0]
 
 
 def _timed(
@@ -67,11 +61,11 @@ def _timed(
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
-) -> RunningTime:
-    own, flow = layer_time(layer, algorithm, dataflows, arrays, engines, cut)
+) -> list[RunningTime]:
     none = np.zeros(len(arrays.rows), np.int64)
     kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else none
-    return RunningTime(own, flow, kernels)
+    every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
+    return [RunningTime(own, kernels) for own in every]
 
 
 def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm) -> Cut:
@@ -96,10 +90,19 @@ def piece_passes(
 
 
 def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime | None) -> Cycles:
-    """Cycles that layer ``at`` waits for its kernels: all they take where the overlay stops before it."""
+    """Cycles that layer ``at`` waits for its kernels, all they take where the overlay stops before it; below 0: by
+    which it begins before the last piece of the layer before is stored."""
     if before is None or at not in network.running.ahead:
         return time.kernels
+    if overlaps(network, at):
+        return between(time.kernels, time.own, before.own)
     return exposed(time.kernels, before.own)
+
+
+def overlaps(network: OverlayNetwork, at: int) -> bool:
+    """Whether layer ``at`` begins while the one before it stores."""
+    engines = network.machine.engines
+    return engines is not None and engines.overlap and at in network.running.overlapping
 
 
 def pools_after(network: OverlayNetwork, at: int, arrays: Arrays) -> Cycles:

@@ -165,8 +165,9 @@ class _Boxes:
         for _ in range(MOST_LINES if single else 1):
             if product >= self.reached or (10 * product < 9 * self.reached and not single):
                 break
-            # Where the hyperbola through the corner has this slope.
-            a, b = (max(1, round(2**12 * part / max(corner))) for part in reversed(corner))
+            # Where the hyperbola through the corner has this slope; the lesser weight has bits enough for it.
+            scale = max(min(corner), max(corner) / 2**36)
+            a, b = (max(1, round(2**12 * part / scale)) for part in reversed(corner))
             line = (a, b, self._weighted(time, energy, at, a, b))
             if line in lines:
                 break
@@ -293,6 +294,7 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "board": None if machine.board is None else machine.board.model_dump(),
         "given": sorted(running.given),
         "ahead": sorted(running.ahead),
+        "overlapping": sorted(running.overlapping),
         "flattened": [list(one) for one in running.flattened],
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
         "max_pools": [

@@ -22,12 +22,12 @@ from mapper.formulations.algorithm_selection.program.join import Joins
 from mapper.formulations.algorithm_selection.program.running_graph import RunningGraph
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.cost import kept_bytes, moved_energy
+from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.layout import format_of, store_units, weight_words
 from mapper.models.algorithm_selection.mapping import Selection, reader_label, stored_format
 from mapper.models.algorithm_selection.overlay.network import Store
-from mapper.models.algorithm_selection.pipeline import Arrays, one_array
 from mapper.models.algorithm_selection.product import best_dataflow, product
-from mapper.models.algorithm_selection.running_cost import piece_passes, running_time
+from mapper.models.algorithm_selection.running_cost import piece_passes
 from mapper.models.limit import UnfinishedError
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import LARGEST_TOTAL, PbqpInstance, flat_instance
@@ -77,7 +77,8 @@ class GraphBuilder:
         self.is_over = is_over
         self.problem, self.network, self.machine = problem, problem.network, problem.machine
         self.labels = [problem.labels(at) for at in range(len(self.network.stores))]
-        self.algorithms = [self._allowed(at) for at in range(len(self.network.layers))]
+        self.choices = [self._choices(at) for at in range(len(self.network.layers))]
+        self.algorithms = [tuple(name for name, _ in every) for every in self.choices]
 
     @cached_property
     def vertex(self) -> dict[int, int]:
@@ -114,7 +115,7 @@ class GraphBuilder:
         """
         passes = _Passes(rows, columns)
         if self.machine.engines is not None:
-            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns, least))
+            passes.running = RunningGraph(self.network, self._wanted(), Arrays(rows, columns, least))
         if least is not None:
             passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         vertices, loads = [], []
@@ -158,20 +159,24 @@ class GraphBuilder:
         return self.graph(np.array([array[0]], np.int64), np.array([array[1]], np.int64))
 
     def on_array(self, rows: Shapes, columns: Shapes) -> list[Costs]:
-        """Time of every layer's algorithms on the array, [S, choices] each."""
+        """Time of every layer's algorithms on the array in their best dataflows, [S, algorithms] each."""
         passes = _Passes(rows, columns)
         if self.machine.engines is not None:
-            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns))
-        return [
-            np.stack([self._on_array(at, one, passes) for one in names], -1)
-            for at, names in enumerate(self.algorithms)
-        ]
+            passes.running = RunningGraph(self.network, self._wanted(), Arrays(rows, columns))
+        found = []
+        for at, names in enumerate(self.algorithms):
+            times = self._times(at, passes)
+            places = [
+                [place for place, one in enumerate(names) if one == name] for name in dict.fromkeys(names)
+            ]
+            found.append(np.stack([times[:, own].min(axis=1) for own in places], -1))
+        return found
 
     def spread(self) -> tuple[set[int], set[int]]:
         """What layers spread over the rows of an array, and over its columns."""
         found: tuple[set[int], set[int]] = (set(), set())
         for at, names in enumerate(self.algorithms):
-            for one, dataflow in product_of(names, self.problem.dataflows(at)):
+            for one, dataflow in product_of(dict.fromkeys(names), self.problem.dataflows(at)):
                 for sizes in self._spread(at, one, dataflow):
                     for side, size in zip(found, sizes, strict=True):
                         side.add(math.ceil(size))
@@ -188,7 +193,7 @@ class GraphBuilder:
         """The selection that a choice per vertex means."""
         picked = [self.algorithms[at][chosen[at]] for at in range(len(self.network.layers))]
         choices = tuple(
-            Choice(algorithm, self._dataflow(at, algorithm, array)) for at, algorithm in enumerate(picked)
+            Choice(algorithm, self._dataflow(at, chosen[at], array)) for at, algorithm in enumerate(picked)
         )
         stores, kept = [], []
         for at, store in enumerate(self.network.stores):
@@ -201,30 +206,39 @@ class GraphBuilder:
                 kept.append(at)
         return Selection(array, choices, tuple(stores), tuple(kept))
 
-    def _dataflow(self, at: int, algorithm: Algorithm, array: tuple[int, int]) -> Dataflow:
-        allowed = self.problem.dataflows(at)
-        if self.machine.engines is None:
-            return best_dataflow(self.network.layers[at], algorithm, array, self.machine, allowed)
-        time = running_time(self.network, at, algorithm, allowed, one_array(array))
-        return allowed[int(time.dataflow[0])]
+    def _dataflow(self, at: int, chosen: int, array: tuple[int, int]) -> Dataflow:
+        algorithm, allowed = self.choices[at][chosen]
+        return best_dataflow(self.network.layers[at], algorithm, array, self.machine, allowed)
 
     def chosen(self, selection: Selection) -> list[int]:
         """The choice per vertex that means ``selection``.
 
         Raises: ValueError if pins leave it no such choice.
         """
-        own = [self.algorithms[at].index(choice.algorithm) for at, choice in enumerate(selection.choices)]
+        own = [self._place(at, choice) for at, choice in enumerate(selection.choices)]
         return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
 
-    def _flows(self) -> Iterator[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]]:
-        """The algorithms and the dataflows of every layer, each as it is wanted."""
-        for at, names in enumerate(self.algorithms):
+    def _wanted(self) -> Iterator[tuple[tuple[Algorithm, tuple[Dataflow, ...]], ...]]:
+        """The choices of every layer, each as it is wanted."""
+        for every in self.choices:
             self._go_on()
-            yield names, self.problem.dataflows(at)
+            yield every
 
     def _go_on(self) -> None:
         if self.is_over():
             raise UnfinishedError("the costs of all layers were not counted in time")
+
+    def _place(self, at: int, choice: Choice) -> int:
+        if self.machine.engines is None:
+            return self.algorithms[at].index(choice.algorithm)
+        return self.choices[at].index((choice.algorithm, (choice.dataflow,)))
+
+    def _choices(self, at: int) -> tuple[tuple[Algorithm, tuple[Dataflow, ...]], ...]:
+        """The algorithms of a layer, of whose dataflows the best is taken; or each of these apart where the engines run
+        at once: then the number of pieces, and what the next layer hides of the last one, depend on it."""
+        flows = self.problem.dataflows(at)
+        apart = [flows] if self.machine.engines is None else [(one,) for one in flows]
+        return tuple((name, own) for name in self._allowed(at) for own in apart)
 
     def _allowed(self, at: int) -> tuple[Algorithm, ...]:
         """The algorithms of a layer that pins, its own and that of the edge it reads, leave."""
@@ -240,7 +254,7 @@ class GraphBuilder:
         if passes.running is not None and quantity == "latency":
             own = passes.running.vertex(at) * machine.units_per_cycle
             return self._below(own), np.zeros((1, own.shape[1]), np.int64)
-        array = np.stack([self._on_array(at, one, passes) for one in self.algorithms[at]], -1)
+        array = self._times(at, passes)
         reads = [format_of(layer, one).words(layer.in_channels) for one in self.algorithms[at]]
         kernels = [
             weight_words(layer, one, machine) if machine.traffic.weights else Fraction(0)
@@ -256,11 +270,15 @@ class GraphBuilder:
         # Loading costs what it adds to the part of the kernels that the computation does not hide.
         return array + exposed, np.maximum(0, weights + load - array) - exposed
 
+    def _times(self, at: int, passes: _Passes) -> Costs:
+        """Time of a layer's choices, [S, choices]."""
+        if passes.running is not None:
+            unit = self.machine.units_per_cycle
+            return np.stack([time.own.total * unit for time in passes.running.times[at]], -1)
+        return np.stack([self._on_array(at, one, passes) for one in self.algorithms[at]], -1)
+
     def _on_array(self, at: int, algorithm: Algorithm, passes: _Passes) -> Costs:
         """Time on the array in the best dataflow, for every shape (Eqs. 9 to 12)."""
-        if passes.running is not None:
-            times = passes.running.times[at]
-            return times[self.algorithms[at].index(algorithm)].own.total * self.machine.units_per_cycle
         work, rule = product(self.network.layers[at], algorithm, self.machine), self.machine.initialisation
         unit, best = self.machine.units_per_cycle, None
         setup = rule.factor * passes.larger

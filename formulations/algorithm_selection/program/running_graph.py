@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
+from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
-from mapper.models.algorithm_selection.pipeline import Arrays
-from mapper.models.algorithm_selection.running_cost import pools_after, running_time, waiting
+from mapper.models.algorithm_selection.running_cost import (
+    RunningTime,
+    overlaps,
+    pools_after,
+    running_times,
+    waiting,
+)
 
 Costs = NDArray[np.int64]
 
 
 class RunningGraph:
-    """Cycles for S arrays; ``allowed`` are the algorithms and the dataflows of every layer."""
+    """Cycles for S arrays; ``choices`` are the algorithms and the dataflows of every layer, one after another."""
 
     def __init__(
         self,
         network: OverlayNetwork,
-        allowed: Iterable[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]],
+        choices: Iterable[Sequence[tuple[Algorithm, tuple[Dataflow, ...]]]],
         arrays: Arrays,
     ) -> None:
         self.network, self.arrays = network, arrays
-        self.times = [
-            [running_time(network, at, name, flows, arrays) for name in names]
-            for at, (names, flows) in enumerate(allowed)
-        ]
+        self.times: list[list[RunningTime]] = []
+        for at, every in enumerate(choices):
+            flows: dict[Algorithm, list[Dataflow]] = {}
+            for name, own in every:
+                flows.setdefault(name, []).extend(own)
+            self.times.append(
+                [one for name in flows for one in running_times(network, at, name, flows[name], arrays)]
+            )
 
     def vertex(self, at: int) -> Costs:
-        """A layer's algorithms [S, choices], the pools after it, and its kernels where nothing hides them."""
-        own = np.stack([time.own.total for time in self.times[at]], -1)
+        """A layer's choices [S, choices], the pools after it, and its kernels where nothing hides them; without the
+        last store where the next layer may hide that."""
+        own = np.stack([time.own.total - self._left(at, time) for time in self.times[at]], -1)
         own = own + pools_after(self.network, at, self.arrays)[:, np.newaxis]
         if at in self.network.running.ahead:
             return own
@@ -40,10 +51,21 @@ class RunningGraph:
 
     def waits(self) -> Iterator[tuple[int, int, Costs]]:
         """Edges between layers that run one after another: what the kernels of the second take longer than the first
-        leaves them, [S, choices of the first, choices of the second]."""
+        leaves them, and what its beginning does not hide of the first one's last store, [S, choices of the first,
+        choices of the second]."""
         for at in sorted(self.network.running.ahead):
             rows = [
-                np.stack([waiting(self.network, at, time, before) for time in self.times[at]], -1)
-                for before in self.times[at - 1]
+                np.stack(
+                    [
+                        self._left(at - 1, one) + waiting(self.network, at, time, one)
+                        for time in self.times[at]
+                    ],
+                    -1,
+                )
+                for one in self.times[at - 1]
             ]
             yield at - 1, at, np.stack(rows, 1)
+
+    def _left(self, at: int, time: RunningTime) -> Costs | int:
+        """Cycles of a layer that its edge to the next has."""
+        return time.own.store if overlaps(self.network, at + 1) else 0

@@ -32,6 +32,7 @@ from mapper.models.algorithm_selection.number.seeded import SCALES
 from mapper.models.algorithm_selection.number.slope import SLOPE_BITS
 from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, requantises
 from mapper.models.scale import factor_and_shift
+from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
 from mapper.workloads.network.quantisation import INTEGER, REQUANTISE, Quantisation
@@ -92,6 +93,18 @@ def quantised_numbers(
         for layer in network.layers
     }
     return NetworkNumbers(layers, formats, weights, origin, exact=True)
+
+
+def check_constants(network: LayerNetwork) -> None:
+    """Raises: InputError if a constant is added to the maps of a quantised network, or they are scaled by one:
+    onnxruntime rounds before and after it in its own way, so that neither a bias nor the host's single precision gives
+    its integers."""
+    for layer in network.layers:
+        own = (layer.operator,) if layer.work == "elementwise" and layer.op == "Add" else ()
+        for operator in (*own, *(one for one in layer.merged if one.op in SCALES)):
+            if operator.weights:
+                remedy = "has a constant, for which integers have no unit; fold it into the product before quantising"
+                raise InputError(network.name, f"{operator.op} {operator.source!r}", remedy)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mapper.models.algorithm_selection.number.average import mean_shift
+from mapper.models.algorithm_selection.number.average import counts, mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 from mapper.workloads.network.quantisation import INTEGER, REQUANTISE
@@ -37,27 +37,37 @@ class Pool:
 class Running:
     """Positions of array layers. ``ahead``: their kernels are loaded while the layer before runs, as nothing stops the
     overlay between the two. ``given``: they read the network's input, which nobody else reads. ``flattened``: they read
-    maps of so many positions channel by channel."""
+    maps of so many positions channel by channel. ``overlapping``: they begin while the layer right before them stores,
+    as they do not read its results."""
 
     pools: tuple[Pool, ...] = ()
     ahead: frozenset[int] = frozenset()
     given: frozenset[int] = frozenset()
     flattened: tuple[tuple[int, int], ...] = ()
+    overlapping: frozenset[int] = frozenset()
 
 
 def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
     """``position``: of the layers of the array, by name."""
     found: list[Pool] = []
     ahead: set[int] = set()
+    overlapping: set[int] = set()
     aliased = joined(network)
     last, follows = 0, False
+    stored: set[str] | None = None
     for layer in network.layers:
         at = position.get(layer.name)
         if at is not None:
             if follows:
                 ahead.add(at)
+                if stored is not None and layer.inputs[0].memory not in stored:
+                    overlapping.add(at)
             last, follows = at, True
-        elif pools(layer):
+            stored = _inside(layer.output, aliased)
+            continue
+        if not is_joined(layer, aliased):
+            stored = None
+        if pools(layer):
             found.append(Pool(layer.name, last, _pixels(layer), layer.inputs[0].shape[1]))
         elif averages(layer) or adds(layer) or activates(layer):
             found.append(_summed(layer, last))
@@ -75,7 +85,17 @@ def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
         size = math.prod(network.operators.tensors[memory][2:])
         if layer.work == "fully_connected" and size > 1:
             flattened.append((position[layer.name], size))
-    return Running(tuple(found), frozenset(ahead), frozenset(given), tuple(flattened))
+    begin = frozenset(overlapping) - {at for at, _ in flattened}
+    return Running(tuple(found), frozenset(ahead), frozenset(given), tuple(flattened), begin)
+
+
+def _inside(tensor: str, aliased: Mapping[str, tuple[str, int]]) -> set[str]:
+    """A tensor, and the concatenations that it lies in."""
+    found = {tensor}
+    while tensor in aliased:
+        tensor = aliased[tensor][0]
+        found.add(tensor)
+    return found
 
 
 def pools(layer: NetworkLayer) -> bool:
@@ -137,11 +157,20 @@ def _summed(layer: NetworkLayer, after: int) -> Pool:
     each = len(layer.inputs)
     if layer.work == "average_pool":
         each = sum(size > 1 for size in (1 + layer.window.kernel[0], *layer.window.kernel))
-    streams = shape[0] * len(cut) * each
+    streams = shape[0] * each * sum(_rectangles(layer, part) for part in cut)
     pixels = shape[0] * positions * _taken(layer) + parts[-1]
-    # Every second instruction is fetched while nothing else runs.
-    more = 1 + streams * fetch_cycles(MOVE_WORDS) // 2 + HAND_OVER + 1
+    # What is loaded after a part has begun to leave is fetched while nothing else is loaded.
+    more = HAND_OVER + 1 + fetch_cycles(MOVE_WORDS) * (shape[0] * len(cut) - 1)
     return Pool(layer.name, after, pixels, shape[1], streams, more)
+
+
+def _rectangles(layer: NetworkLayer, rows: tuple[int, int]) -> int:
+    """Into how many rectangles some rows of the output are cut whose windows count alike many pixels."""
+    if layer.work != "average_pool":
+        return 1
+    down, across = counts(layer)
+    sides = (down[rows[0] : rows[1]], across)
+    return math.prod(1 + sum(one != other for one, other in itertools.pairwise(side)) for side in sides)
 
 
 def joined(network: LayerNetwork) -> dict[str, tuple[str, int]]:

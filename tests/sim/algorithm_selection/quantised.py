@@ -130,6 +130,24 @@ def averaged_file(folder: Path, seed: int) -> Path:
     return path
 
 
+def constant_file(folder: Path) -> Path:
+    """A convolution, whose integers a constant of integers is added to."""
+    net = QuantisedBuilder(3, signed=False, per_map=False)
+    x = net.quantised(net.convolution(net.quantised("x", 1 / 127, 128), 1 / 127, "conv1", (3, 5)), 0.04, 120)
+    given = [
+        net.constant("c", np.full((1, 5, 1, 1), 131, np.uint8)),
+        net.constant("c.scale", np.float32(0.03)),
+    ]
+    added = net.node("DequantizeLinear", [*given, net.constant("c.zero", np.uint8(100))], "c.reals")
+    model = net.model(net.quantised(net.node("Add", [x, added], "add1"), 0.06, 121), 8)
+    model.graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("add1.reals", TensorProto.FLOAT, [1, 5, 8, 8])
+    )
+    path = folder / "constant.onnx"
+    onnx.save(model, path)
+    return path
+
+
 def operator_file(folder: Path, seed: int) -> Path:
     """Two convolutions of integers, as QLinearConv, the second with strides and unsigned weights."""
     net = QuantisedBuilder(seed, signed=False, per_map=True)

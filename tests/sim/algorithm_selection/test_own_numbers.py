@@ -19,6 +19,7 @@ from mapper.sim.algorithm_selection.addition import addition_table
 from mapper.sim.algorithm_selection.network import Overlay
 from mapper.sim.algorithm_selection.own import beside_onnxruntime
 from mapper.sim.algorithm_selection.rtl.network import run_network
+from mapper.workloads.document import InputError
 from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -26,6 +27,7 @@ from mapper.workloads.network.quantisation import QuantisedTensor
 from tests.sim.algorithm_selection.overlay_bench import machine
 from tests.sim.algorithm_selection.quantised import (
     averaged_file,
+    constant_file,
     drawn_weights,
     integer_operator_file,
     joined_file,
@@ -81,6 +83,12 @@ def test_operators_on_integers_give_those_of_onnxruntime(tmp_path: Path) -> None
     ops = ["QuantizeLinear", "QuantizeLinear", "Concat", "QLinearConv", "Add", "GlobalAveragePool", "Gemm"]
     assert [layer.op for layer in network.layers] == ["QLinearConv", "QLinearConv", "QLinearLeakyRelu", *ops]
     equals_onnxruntime(network, 2)
+
+
+def test_a_constant_that_is_added_to_integers_is_refused_in_a_line(tmp_path: Path) -> None:
+    network = read_network(str(constant_file(tmp_path)), None, NO_DIMS).value
+    with pytest.raises(InputError, match=r"Add 'add1': has a constant.*fold it into the product"):
+        run_of(network, 0)
 
 
 def test_every_pair_of_integers_is_added_as_onnxruntime_adds_it() -> None:

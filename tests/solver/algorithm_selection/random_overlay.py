@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, ReadBack, Share, Store
+from mapper.models.algorithm_selection.overlay.running import Running
 
 
 @st.composite
@@ -62,7 +63,7 @@ def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
 def generated(draw: st.DrawFn) -> dict[str, Any]:
     """The overlay as it is generated: with any of its terms, room for all or for little, on boards large and small."""
     words = st.sampled_from([1 << 10, 1 << 11, 1 << 20])
-    terms = ("short_passes", "fill_and_drain", "pools", "kernels")
+    terms = ("short_passes", "fill_and_drain", "pools", "kernels", "overlap")
     engines: dict[str, Any] = {name: draw(st.booleans()) for name in terms}
     engines["dram_latency"] = draw(st.sampled_from([1, 32]))
     if draw(st.booleans()):
@@ -92,7 +93,7 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
             Store(f"conv{at + 1}", 1, side**2, (Share(at, depths[at]),), (at + 1,), vertex=False)
             for at in range(2)
         ]
-        return OverlayNetwork("chain", machine, layers, tuple(stores))
+        return OverlayNetwork("chain", machine, layers, tuple(stores), running=draw(runs(len(layers))))
     branches: tuple[OverlayLayer, ...] = (
         first,
         layer(1, depths[0], depths[1]),
@@ -112,5 +113,18 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
     joined = sum(share.channels for share in shares)
     branches = (*branches, layer(3, joined, depths[3]))
     return OverlayNetwork(
-        "branches", machine, branches, (branching, Store("concat1", 1, side**2, shares, (3,)))
+        "branches",
+        machine,
+        branches,
+        (branching, Store("concat1", 1, side**2, shares, (3,))),
+        running=draw(runs(len(branches))),
+    )
+
+
+@st.composite
+def runs(draw: st.DrawFn, layers: int) -> Running:
+    """Layers that follow one another without a stop, some of them before the one in front of them is stored."""
+    ahead = draw(st.frozensets(st.integers(1, layers - 1)))
+    return Running(
+        ahead=ahead, overlapping=draw(st.frozensets(st.sampled_from(sorted(ahead)))) if ahead else ahead
     )

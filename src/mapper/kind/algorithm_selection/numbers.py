@@ -11,7 +11,12 @@ import numpy.typing as npt
 
 from mapper.kind.network_constants import file_weights, network_model
 from mapper.models.algorithm_selection.number.network_number import Format, NetworkNumbers
-from mapper.models.algorithm_selection.number.own import formats_of, own_numbers, quantised_numbers
+from mapper.models.algorithm_selection.number.own import (
+    check_constants,
+    formats_of,
+    own_numbers,
+    quantised_numbers,
+)
 from mapper.models.algorithm_selection.number.seeded import seeded_numbers
 from mapper.sim.algorithm_selection.addition import addition_tables
 from mapper.sim.algorithm_selection.network import Drawn
@@ -43,12 +48,14 @@ def run_of(network: LayerNetwork, seed: int) -> Run:
     """The network's own weights if its file is there as it was and its operators have numbers here, else drawn ones; a
     seeded frame.
 
-    Raises: InputError if the file cannot be read.
+    Raises: InputError if the file cannot be read, or constants are added to quantised maps.
     """
     found = file_weights(network)
     model = network_model(network) if found is not None else None
     if found is None or model is None:
         return Run(seeded_numbers(network, seed), integer_inputs(network, seed))
+    if file_formats(network):
+        check_constants(network)
     weights, origin = found
     try:
         return _own(network, model, weights, origin, seed)

@@ -1,0 +1,141 @@
+"""Cycles of a layer on the overlay as it is generated, in the number of pieces that takes least, and what passes
+between it and the layer before. Vectors [S] are over the shapes of many arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.arch.overlay import Engines
+
+Cycles = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Arrays of ``rows[s]`` x ``columns[s]`` PEs; with ``least``, the least sides of ranges up to those: what grows
+    with the array is that of the least, so that none of a range takes less."""
+
+    rows: Cycles
+    columns: Cycles
+    least: tuple[Cycles, Cycles] | None = None
+
+    @cached_property
+    def lanes(self) -> Cycles:
+        """Banks of a buffer and lanes of a mover: the power of two from 2 on that holds either side."""
+        larger = np.maximum(np.maximum(self.rows, self.columns), 2)
+        return np.left_shift(np.int64(1), np.ceil(np.log2(larger)).astype(np.int64))
+
+    def lines(self, words: int) -> Cycles:
+        """Rows of lanes that so many adjacent words are."""
+        return up(words, self.lanes)
+
+
+class Pieces(NamedTuple):
+    """Cycles [S] of all pieces of a layer, as `LayerTime` has them."""
+
+    total: Cycles
+    products: Cycles
+    array: Cycles
+    store: Cycles
+    begin: Cycles
+
+
+@dataclass(frozen=True, eq=False)
+class LayerTime:
+    """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
+    adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run.
+    ``reads``: cycles of a run in which its input is read from DRAM, once. ``store``: those in which only its last piece
+    leaves, and a layer that does not read it may begin; ``begin``: its own until it needs the output mover."""
+
+    total: Cycles
+    products: Cycles
+    array: Cycles
+    last: Cycles
+    reads: Cycles
+    store: Cycles
+    begin: Cycles
+
+
+def up(one: int | Cycles, other: int | Cycles) -> Cycles:
+    return np.asarray(-(-np.asarray(one) // other), np.int64)
+
+
+def exposed(kernels: Cycles, before: LayerTime) -> Cycles:
+    """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not."""
+    return np.maximum(0, kernels - (before.last - before.reads))
+
+
+def between(kernels: Cycles, now: LayerTime, before: LayerTime) -> Cycles:
+    """What passes between a layer's own cycles and those of the layer before, whose results it does not read: kernels
+    that are exposed, or, below 0, how long it begins before the other's last piece is stored. Its input is read before
+    its kernels, so that it gains nothing while these are waited for."""
+    return np.maximum(kernels - (before.last - before.reads), -np.minimum(before.store, now.begin))
+
+
+def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
+    """One piece whose kernels are loaded in so many parts of their depth: its input is loaded and its sums are stored
+    once."""
+    own = time.products + time.array
+    more = (deep - 1) * np.maximum(own, kernels)
+    return Pieces(time.total + more, deep * time.products, deep * time.array, time.store, time.begin - own)
+
+
+def shortest(
+    every: Sequence[Pieces],
+    arrays: Arrays,
+    reads: Cycles,
+    kernels: Cycles | None,
+    runs: int,
+    engines: Engines,
+) -> LayerTime:
+    """The number of pieces of the least time, run once for each part of the kernels."""
+    best = _timed_runs(every[0], reads, kernels, runs, engines)
+    found = [best]
+    for time in every[1:]:
+        own = _timed_runs(time, reads, kernels, runs, engines)
+        less = own.last < best.last
+        best = LayerTime(
+            *(np.where(less, *both) for both in zip(vars(own).values(), vars(best).values(), strict=True))
+        )
+        found.append(own)
+    return best if arrays.least is None else _of_ranges(found, best, arrays)
+
+
+def _timed_runs(
+    time: Pieces, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
+) -> LayerTime:
+    """All runs of a layer, each of which but the first begins while the one before stores."""
+    own = LayerTime(*time[:3], time.total, reads, time.store, time.begin)
+    if runs == 1:
+        return own
+    waits: Cycles | int = 0
+    if kernels is not None:
+        waits = between(kernels, own, own) if engines.overlap else exposed(kernels, own)
+    total, eq9, array = (one * runs for one in time[:3])
+    return replace(own, total=total + (runs - 1) * waits, products=eq9, array=array)
+
+
+def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> LayerTime:
+    """What no array of a range takes less than, with whatever number of pieces is the best there. A number of pieces
+    under which the layer takes longer has so much less to hide. Of a single array: ``best``."""
+    assert arrays.least is not None
+    single = (arrays.least[0] == arrays.rows) & (arrays.least[1] == arrays.columns)
+    total = np.min([one.total for one in every], axis=0)
+    last = np.max([one.last - (one.total - total) for one in every], axis=0)
+    store = np.max([one.store - (one.total - total) for one in every], axis=0)
+    begin = np.max([one.begin for one in every], axis=0)
+    return LayerTime(
+        np.where(single, best.total, total),
+        best.products,
+        best.array,
+        np.where(single, best.last, last),
+        best.reads,
+        np.where(single, best.store, store),
+        np.where(single, best.begin, begin),
+    )
