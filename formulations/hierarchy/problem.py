@@ -24,13 +24,14 @@ ROUNDING = 1e-9
 class Pins:
     """Decisions that are given: constraints on loops beside the machine's, tensors kept and bypassed at levels as
     (level, tensor), and bounds to which loops are padded. Bounds of ``free`` loops may grow to any below twice their
-    own."""
+    own. Factors need not divide the bounds, if ``imperfect``."""
 
     constraints: tuple[Constraint, ...] = ()
     keep: tuple[tuple[str, str], ...] = ()
     bypass: tuple[tuple[str, str], ...] = ()
     padded: tuple[tuple[str, int], ...] = ()
     free: tuple[str, ...] = ()
+    imperfect: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class HierarchyProblem:
     """Map ``nest`` onto ``machine`` for the least ``objective``.
 
     The space: every way to write each bound (or what it is padded to, or may grow to) as a product of trip counts, one
-    in time at each level and one in space along each axis below it; every order of the loops in time; every choice of
+    in time at each level and one in space along each axis below it, or, if factors may be imperfect, to cut it by such
+    counts so that last passes are smaller; every order of the loops in time; every choice of
     tensors to keep that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost
     level keeps all. No mapping takes more than ``max_cycles``.
 
@@ -82,8 +84,9 @@ class HierarchyProblem:
         return replace(self, pins=replace(self.pins, padded=grown, free=()))
 
     def as_it_is(self) -> HierarchyProblem:
-        """The problem with bounds that may not grow."""
-        return replace(self, pins=replace(self.pins, free=())) if self.pins.free else self
+        """The problem with bounds that may not grow, and factors that divide them."""
+        pins = replace(self.pins, free=(), imperfect=False)
+        return replace(self, pins=pins) if pins != self.pins else self
 
     def kept(self, level: int) -> tuple[frozenset[str], frozenset[str]]:
         """Tensors that a level must keep, and those that it may keep."""

@@ -18,18 +18,30 @@ from mapper.workloads.nest.loop_nest import Operand
 
 @dataclass(frozen=True)
 class Accesses:
-    """Of one tensor at one level: words of its tile, and words read, filled and updated by each of ``instances``."""
+    """Of one tensor at one level: words of its tile, and words read, filled and updated by each of ``instances``.
+    ``others`` are rows of instances that do less, as (instances, reads, fills, updates)."""
 
     words: int
     reads: int
     fills: int
     updates: int
     instances: int
+    others: tuple[tuple[int, int, int, int], ...] = ()
 
     @property
     def writes(self) -> int:
         """Words filled and updated."""
         return self.fills + self.updates
+
+    @property
+    def rows(self) -> tuple[tuple[int, int, int, int], ...]:
+        """All instances, as (instances, reads, fills, updates), those that do most first."""
+        return ((self.instances, self.reads, self.fills, self.updates), *self.others)
+
+    @property
+    def used(self) -> int:
+        """How many instances there are."""
+        return sum(row[0] for row in self.rows)
 
 
 def accesses(

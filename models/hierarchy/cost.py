@@ -13,6 +13,8 @@ from typing import Any
 
 from mapper.arch.hierarchy import HierarchyMachine, MemoryLevel
 from mapper.models.hierarchy.access import Accesses, accesses
+from mapper.models.hierarchy.imperfect.access import uneven_accesses
+from mapper.models.hierarchy.imperfect.digit import moments
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.role import tensor_roles
 from mapper.models.hierarchy.tile import walk
@@ -71,9 +73,9 @@ class HierarchyCost:
 
 
 def evaluate(nest: LoopNest, machine: HierarchyMachine, mapping: HierarchyMapping) -> HierarchyCost:
-    """The cost of a mapping whose factors multiply to the bounds, or to what ``mapping.padded`` says."""
+    """The cost of a mapping whose factors, with their last passes, make the bounds, or what ``mapping.padded`` says."""
     counted = counts(nest, machine, mapping)
-    operations, passes = _operations(mapping)
+    operations, passes, units = _operations(nest, mapping)
     compute = -(-passes // machine.compute.rate)
     cycles_of = {
         memory.name: level_cycles(memory, counted[place], compute, machine.rules.throttling == "floating")
@@ -81,7 +83,7 @@ def evaluate(nest: LoopNest, machine: HierarchyMachine, mapping: HierarchyMappin
     }
     cycles_of[machine.compute.name] = compute
     cycles = max(cycles_of.values())
-    energy_of = _energies(machine, counted, operations, operations // passes, cycles)
+    energy_of = _energies(machine, counted, operations, units, cycles)
     total = (
         None if energy_of is None else sum(count for level in energy_of.values() for count in level.values())
     )
@@ -111,9 +113,14 @@ LevelAccesses = dict[str, Accesses]
 def counts(nest: LoopNest, machine: HierarchyMachine, mapping: HierarchyMapping) -> list[LevelAccesses]:
     """Accesses at every level, outer to inner."""
     found: list[LevelAccesses] = [{} for _ in machine.levels]
+    bounds = {**nest.trip_counts, **dict(mapping.padded)}
     for operand in _in_order(nest):
         kept = [operand.name in level.keep for level in mapping.levels]
-        for place, one in enumerate(accesses(operand, walk(operand, mapping), kept, machine)):
+        if mapping.is_perfect:
+            own = accesses(operand, walk(operand, mapping), kept, machine)
+        else:
+            own = uneven_accesses(operand, mapping, bounds, kept, machine)
+        for place, one in enumerate(own):
             if one is not None:
                 found[place][operand.name] = one
     return found
@@ -125,11 +132,14 @@ def _in_order(nest: LoopNest) -> list[Operand]:
     return sorted(nest.operands, key=lambda operand: "WIO".index(roles[operand.name]))
 
 
-def _operations(mapping: HierarchyMapping) -> tuple[int, int]:
-    """Operations, and how many of them follow one another on a unit."""
+def _operations(nest: LoopNest, mapping: HierarchyMapping) -> tuple[int, int, int]:
+    """Operations, how many follow one another on the unit that has most, and units."""
     passes = math.prod(loop.trips for level in mapping.levels for loop in level.temporal)
     units = math.prod(loop.trips for level in mapping.levels for loop in level.spatial)
-    return passes * units, passes
+    if mapping.is_perfect:
+        return passes * units, passes, units
+    bounds = {**nest.trip_counts, **dict(mapping.padded)}
+    return math.prod(bounds.values()), moments(mapping, bounds), units
 
 
 def level_cycles(memory: MemoryLevel, kept: LevelAccesses, compute: int, floating: bool) -> int:
@@ -177,16 +187,19 @@ def _energies(
                 return None
             continue
         found[memory.name] = {
-            tensor: min(one.instances, clusters)
-            * (
-                blocks(one.reads, memory) * steps(actions.read)
-                + blocks(one.fills, memory) * steps(actions.fill)
-                + blocks(one.updates, memory) * steps(actions.update)
+            tensor: sum(
+                paying
+                * (
+                    blocks(reads, memory) * steps(actions.read)
+                    + blocks(fills, memory) * steps(actions.fill)
+                    + blocks(updates, memory) * steps(actions.update)
+                )
+                for paying, reads, fills, updates in _paying(one, clusters)
             )
             for tensor, one in kept.items()
         }
         if actions.leak:
-            used = max((one.instances for one in kept.values()), default=1)
+            used = max((one.used for one in kept.values()), default=1)
             found[memory.name]["leak"] = steps(actions.leak) * cycles * used
     compute = machine.compute
     if compute.energy_pj is None:
@@ -195,6 +208,13 @@ def _energies(
     if compute.leak_pj:
         found[compute.name]["leak"] = steps(compute.leak_pj) * cycles * units
     return found
+
+
+def _paying(one: Accesses, clusters: int) -> tuple[tuple[int, int, int, int], ...]:
+    """Instances that pay for accesses, which clusters share: a cluster pays for what its instances do that do most."""
+    if clusters >= one.used:
+        return one.rows
+    return ((clusters, one.reads, one.fills, one.updates),)
 
 
 def steps(energy_pj: float) -> int:
@@ -210,9 +230,9 @@ def blocks(words: int, memory: MemoryLevel) -> int:
 def _totals(kept: LevelAccesses) -> dict[str, dict[str, int]]:
     return {
         tensor: {
-            "reads": one.reads * one.instances,
-            "fills": one.fills * one.instances,
-            "updates": one.updates * one.instances,
+            "reads": sum(row[0] * row[1] for row in one.rows),
+            "fills": sum(row[0] * row[2] for row in one.rows),
+            "updates": sum(row[0] * row[3] for row in one.rows),
         }
         for tensor, one in kept.items()
     }

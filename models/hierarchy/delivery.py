@@ -134,13 +134,13 @@ def sharing(spatial: tuple[Step, ...], multicast: bool) -> Groups:
         return ((1, instances),)
     moving = [step for step in spatial if any(step.offset)]
     same = math.prod(step.trips for step in spatial if not any(step.offset))
-    if _never_meet(moving):
+    if never_meet(moving):
         return ((same, instances // same),)
     at = Counter(positions(tuple(moving)))
     return tuple(sorted(Counter(same * count for count in at.values()).items()))
 
 
-def _never_meet(moving: Sequence[Step]) -> bool:
+def never_meet(moving: Sequence[Step]) -> bool:
     """Whether no two values of these loops name the same position (sufficient, by mixed radix in each dimension)."""
     if any(sum(map(bool, step.offset)) > 1 for step in moving):
         return False
@@ -175,7 +175,7 @@ def may_link(spatial: tuple[Step, ...], moved: Offset) -> bool:
     if not spatial:
         return False
     if not any(moved):
-        return any(not any(step.offset) for step in spatial) or not _never_meet(spatial)
+        return any(not any(step.offset) for step in spatial) or not never_meet(spatial)
     reach = [sum(abs(step.offset[d]) * (step.trips - 1) for step in spatial) for d in range(len(moved))]
     return all(abs(by) <= span for by, span in zip(moved, reach, strict=True))
 

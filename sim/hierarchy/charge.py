@@ -11,11 +11,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mapper.arch.hierarchy import HierarchyMachine, MemoryLevel
-from mapper.sim.hierarchy.traffic import Layout, Traffic
+from mapper.sim.hierarchy.traffic import Traffic
+from mapper.sim.hierarchy.uneven import Uneven, instances_alike
 
 STEPS = 1_000_000_000
-Ledger = Sequence[Mapping[str, Traffic]]
+Ledger = Sequence[Mapping[str, Traffic | Uneven]]
 """For each level, outer to inner, the traffic of the tensors that it keeps."""
+Row = tuple[int, int, int, int]
+"""Instances, and words that each reads, fills and updates."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Operations of a run, how many follow one another on the unit that has most, and units."""
+
+    operations: int
+    in_turn: int
+    units: int
 
 
 @dataclass(frozen=True)
@@ -35,23 +47,29 @@ class Charged:
         return None if self.steps_of is None else sum(sum(own.values()) for own in self.steps_of.values())
 
 
-def charged(own: Layout, machine: HierarchyMachine, ledger: Ledger) -> Charged:
+def charged(work: Work, machine: HierarchyMachine, ledger: Ledger) -> Charged:
     """Charge a run. Operations on words that only padding adds cost what others do."""
-    in_turn = math.prod(loop.trips for loop in own.loops if not loop.axis)
-    at_once = math.prod(loop.trips for loop in own.loops if loop.axis)
-    busy = math.ceil(Fraction(in_turn, machine.compute.rate))
+    busy = math.ceil(Fraction(work.in_turn, machine.compute.rate))
     cycles_of = {
-        memory.name: _cycles(machine, memory, list(kept.values()), busy)
+        memory.name: max(_cycles(machine, memory, own, busy) for own in _loads(kept))
         for memory, kept in zip(machine.levels, ledger, strict=True)
     }
     cycles_of[machine.compute.name] = busy
-    return Charged(cycles_of, _steps_of(machine, ledger, in_turn, at_once, max(cycles_of.values())))
+    return Charged(cycles_of, _steps_of(machine, ledger, work, max(cycles_of.values())))
 
 
-def _cycles(machine: HierarchyMachine, memory: MemoryLevel, kept: Sequence[Traffic], busy: int) -> int:
+def _loads(kept: Mapping[str, Traffic | Uneven]) -> list[list[Row]]:
+    """What instances of a level do, by tensor: those that do the same once."""
+    uneven = [one for one in kept.values() if isinstance(one, Uneven)]
+    if uneven:
+        return instances_alike(uneven)
+    return [[(one.instances, one.reads, one.fills, one.updates) for one in kept.values()]]  # type: ignore[misc]
+
+
+def _cycles(machine: HierarchyMachine, memory: MemoryLevel, kept: Sequence[Row], busy: int) -> int:
     """Cycles until an instance has moved its words through each of its ports, or has computed."""
-    read = [one.reads for one in kept]
-    written = [one.fills + one.updates for one in kept]
+    read = [reads for _, reads, _, _ in kept]
+    written = [fills + updates for _, _, fills, updates in kept]
     ports = (
         (memory.bandwidth.read, (read,)),
         (memory.bandwidth.write, (written,)),
@@ -75,7 +93,7 @@ def _cycles(machine: HierarchyMachine, memory: MemoryLevel, kept: Sequence[Traff
 
 
 def _steps_of(
-    machine: HierarchyMachine, ledger: Ledger, in_turn: int, at_once: int, cycles: int
+    machine: HierarchyMachine, ledger: Ledger, work: Work, cycles: int
 ) -> dict[str, dict[str, int]] | None:
     found: dict[str, dict[str, int]] = {}
     built = 1
@@ -89,15 +107,13 @@ def _steps_of(
             continue
         own = {}
         for tensor, one in kept.items():
-            each = sum(
-                math.ceil(Fraction(words, memory.block)) * _step(price)
-                for words, price in (
-                    (one.reads, memory.actions.read),
-                    (one.fills, memory.actions.fill),
-                    (one.updates, memory.actions.update),
-                )
+            rows = [row for (row,) in _loads({tensor: one})]
+            # A cluster has as many accesses as its instances need that need most.
+            own[tensor] = (
+                sum(row[0] * _price(memory, row) for row in rows)
+                if one.instances <= clusters
+                else clusters * max(_price(memory, row) for row in rows)
             )
-            own[tensor] = each * min(clusters, one.instances)
         if memory.actions.leak:
             in_use = max([one.instances for one in kept.values()] or [1])
             own["leak"] = _step(memory.actions.leak) * in_use * cycles
@@ -105,10 +121,20 @@ def _steps_of(
     compute = machine.compute
     if compute.energy_pj is None:
         return None
-    found[compute.name] = {"operations": _step(compute.energy_pj) * in_turn * at_once}
+    found[compute.name] = {"operations": _step(compute.energy_pj) * work.operations}
     if compute.leak_pj:
-        found[compute.name]["leak"] = _step(compute.leak_pj) * at_once * cycles
+        found[compute.name]["leak"] = _step(compute.leak_pj) * work.units * cycles
     return found
+
+
+def _price(memory: MemoryLevel, row: Row) -> int:
+    """What an instance's accesses to whole blocks cost."""
+    assert memory.actions is not None
+    prices = (memory.actions.read, memory.actions.fill, memory.actions.update)
+    return sum(
+        math.ceil(Fraction(words, memory.block)) * _step(price)
+        for words, price in zip(row[1:], prices, strict=True)
+    )
 
 
 def _step(energy_pj: float) -> int:

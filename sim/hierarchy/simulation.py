@@ -5,6 +5,7 @@ It shares no code with the model but for what tensors are called.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,11 @@ import numpy as np
 from mapper.arch.hierarchy import HierarchyMachine
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.role import tensor_roles
-from mapper.sim.hierarchy.charge import STEPS, Charged, charged
+from mapper.models.tiling.padding import paddable_loops
+from mapper.sim.hierarchy.charge import STEPS, Charged, Ledger, Work, charged
 from mapper.sim.hierarchy.dataflow import Dataflow
 from mapper.sim.hierarchy.traffic import Layout, Traffic, layout, traffic
+from mapper.sim.hierarchy.uneven import Uneven, moments, uneven_traffic
 from mapper.sim.tiling.reference import Array, initial_tensors, reference_output, within, zero_padded
 from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.statement import number_type
@@ -77,18 +80,21 @@ def simulate(
     nest: LoopNest, machine: HierarchyMachine, mapping: HierarchyMapping, seed: int = 0
 ) -> Simulation:
     """Run ``mapping`` on seeded integers, whether or not its tiles fit the machine. What is padded runs on zeros, and
-    the result is compared where the nest as written has one.
+    the result is compared where the nest as written has one. Last passes that are smaller are counted as they are; for
+    the numbers alone, words beyond their ends are zeros too.
 
-    Raises: InputError if the run is too large to simulate, or if passes have different lengths.
+    Raises: InputError if the run is too large to simulate, or last passes are smaller whose numbers zeros would change.
     """
-    if not mapping.is_perfect:
-        remedy = "has passes of different length, which are not counted yet; mapper generate writes them as C"
-        raise InputError("simulate", nest.name, remedy)
     written, nest = nest, nest.padded(dict(mapping.padded))
-    check_size(nest)
-    own = layout(nest, mapping)
-    ledger = _ledger(own, machine, mapping)
-    costs = charged(own, machine, ledger)
+    beyond = _beyond(nest, mapping)
+    check_size(beyond)
+    own = layout(beyond, mapping)
+    if mapping.is_perfect:
+        ledger, work = _ledger(own, machine, mapping), _work(own)
+    else:
+        ledger = _uneven_ledger(nest, machine, mapping)
+        work = Work(nest.iterations, moments(nest, mapping), _work(own).units)
+    costs = charged(work, machine, ledger)
     output, expected = _computed(own, mapping, written, seed)
     words = output.reshape(-1).astype(np.uint64)
     names = [level.name for level in machine.levels]
@@ -111,10 +117,37 @@ def simulate(
     )
 
 
-def _ledger(own: Layout, machine: HierarchyMachine, mapping: HierarchyMapping) -> list[dict[str, Traffic]]:
+def _beyond(nest: LoopNest, mapping: HierarchyMapping) -> LoopNest:
+    """The nest as far as whole passes of all loops reach."""
+    reach = {loop: mapping.trips(loop) for loop, bound in nest.bounds if mapping.trips(loop) > bound}
+    stuck = sorted(set(reach) - set(paddable_loops(nest)))
+    if stuck:
+        remedy = f"zeros beyond the end of {stuck[0]} would change the result; mapper generate runs its passes as C"
+        raise InputError("simulate", nest.name, remedy)
+    return nest.padded(reach)
+
+
+def _work(own: Layout) -> Work:
+    in_turn = math.prod(loop.trips for loop in own.loops if not loop.axis)
+    units = math.prod(loop.trips for loop in own.loops if loop.axis)
+    return Work(in_turn * units, in_turn, units)
+
+
+def _uneven_ledger(nest: LoopNest, machine: HierarchyMachine, mapping: HierarchyMapping) -> Ledger:
+    """Traffic by level, tensors in the order of `_ledger`."""
+    roles = tensor_roles(nest)
+    ledger: list[dict[str, Traffic | Uneven]] = [{} for _ in machine.levels]
+    for operand in sorted(nest.operands, key=lambda one: "WIO".index(roles[one.name])):
+        for level, one in enumerate(uneven_traffic(nest, mapping, operand, machine)):
+            if one is not None:
+                ledger[level][operand.name] = one
+    return ledger
+
+
+def _ledger(own: Layout, machine: HierarchyMachine, mapping: HierarchyMapping) -> Ledger:
     """Traffic by level, tensors in the order in which sums in floating point take them: weights, inputs, outputs."""
     roles = tensor_roles(own.nest)
-    ledger: list[dict[str, Traffic]] = [{} for _ in machine.levels]
+    ledger: list[dict[str, Traffic | Uneven]] = [{} for _ in machine.levels]
     for operand in sorted(own.nest.operands, key=lambda one: "WIO".index(roles[one.name])):
         kept = [operand.name in level.keep for level in mapping.levels]
         for level, one in enumerate(traffic(own, operand, kept, machine)):

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import permutations, product
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
+from mapper.models.hierarchy.imperfect.digit import with_last_passes
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
 
 Slot = tuple[int, Axis]
@@ -42,6 +43,9 @@ class Space:
 
     def factorisations(self, loop: str) -> Iterator[Factors]:
         """Every way to spread the bound of a loop over the slots."""
+        if self.problem.pins.imperfect:
+            yield from (row for row in self.cuts(loop) if self.keeps_given(loop, row))
+            return
 
         def spread(rest: int, slot: int) -> Iterator[Factors]:
             if slot == len(self.slots):
@@ -56,6 +60,34 @@ class Space:
         for factors in spread(self.problem.bounds[loop], 0):
             if self.keeps_given(loop, factors):
                 yield factors
+
+    @cached_property
+    def inwards(self) -> tuple[int, ...]:
+        """The slots as mappings have their loops, outer to inner: Y is outside X."""
+        axes = ("temporal", "y", "x")
+        return tuple(
+            sorted(range(len(self.slots)), key=lambda k: (self.slots[k][0], axes.index(self.slots[k][1])))
+        )
+
+    def cuts(self, loop: str) -> Iterator[Factors]:
+        """Every way to cut a loop whose last passes may be smaller: whole passes as the slots say, from the innermost
+        outwards, until one slot takes all that is left."""
+        bound, order = self.problem.bounds[loop], self.inwards
+        row = [1] * len(self.slots)
+
+        def cut(place: int, chunk: int) -> Iterator[Factors]:
+            if chunk >= bound:
+                yield tuple(row)
+                return
+            if place < 0:
+                return
+            slot = order[place]
+            for trips in range(1, min(self.limits[loop][slot], -(-bound // chunk)) + 1):
+                row[slot] = trips
+                yield from cut(place - 1, chunk * trips)
+            row[slot] = 1
+
+        yield from cut(len(order) - 1, 1)
 
     def keeps_given(self, loop: str, factors: Factors) -> bool:
         """Whether factors are those that are given, in time and in space at each level."""
@@ -122,7 +154,8 @@ class Space:
                     ),
                 )
             )
-        return HierarchyMapping(tuple(levels), self.problem.pins.padded)
+        found = HierarchyMapping(tuple(levels), self.problem.pins.padded)
+        return with_last_passes(found, self.problem.bounds) if self.problem.pins.imperfect else found
 
 
 def divisors(number: int) -> tuple[int, ...]:

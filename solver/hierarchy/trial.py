@@ -59,7 +59,8 @@ class Trials:
             if used["x"] > memory.fanout.x or used["y"] > memory.fanout.y:
                 return False
             kept = [one for one in self.problem.nest.operands if one.name in level.keep]
-            if memory.capacity is not None and sum(one.words(tile) for one in kept) > memory.capacity:
+            size = {loop: min(trips, self.problem.largest(loop)) for loop, trips in tile.items()}
+            if memory.capacity is not None and sum(one.words(size) for one in kept) > memory.capacity:
                 return False
         return True
 

@@ -20,6 +20,7 @@ from mapper.models.hierarchy.role import loops_called, loops_meant, tensors_call
 from mapper.workloads.nest.loop_nest import Operand
 
 FACTORS = "factors multiply to the bound"
+UNEVEN = "factors divide the bound, without --fix factors=imperfect"
 GROWN = "padding"
 CAPACITY = "words of a level"
 FANOUT = "instances of a fan-out"
@@ -40,6 +41,7 @@ def verify(problem: HierarchyProblem, mapping: HierarchyMapping) -> Verdict[Hier
     wrong = tuple(_wrong_factors(problem, mapping))
     broken = (
         *wrong,
+        *_uneven(problem, mapping),
         *_grown(problem, mapping),
         *_capacities(problem, mapping),
         *_fanouts(problem, mapping),
@@ -56,17 +58,30 @@ def verify(problem: HierarchyProblem, mapping: HierarchyMapping) -> Verdict[Hier
 
 
 def _wrong_factors(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
-    """The trips of each loop multiply to its bound, or to what the mapping or the pins pad it to; the size is the
-    difference."""
+    """The trips of each loop multiply to its bound, or to what the mapping or the pins pad it to: with last passes that
+    are smaller, all passes together have so many iterations. The size is the difference."""
     padded = {**dict(problem.pins.padded), **dict(mapping.padded)}
     for loop, bound in problem.nest.bounds:
         bound = padded.get(loop, bound)
-        trips = 1
-        for level in mapping.levels:
-            for one in level.loops:
-                trips *= one.trips if one.loop == loop else 1
-        if trips != bound:
-            yield BrokenRule(FACTORS, loop, trips - bound)
+        whole = passes = 1
+        for one in (one for level in reversed(mapping.levels) for one in reversed(level.loops)):
+            if one.loop == loop:
+                last = one.trips if one.last is None else one.last
+                # The last pass: whole ones of what is inside, and the last one of that.
+                passes += (last - 1) * whole
+                whole *= one.trips
+                if last > one.trips:
+                    yield BrokenRule(FACTORS, loop, last - one.trips)
+        if passes != bound:
+            yield BrokenRule(FACTORS, loop, passes - bound)
+
+
+def _uneven(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
+    """All passes have the same trips, unless factors may be imperfect. The size is what the last one has less."""
+    for level in mapping.levels:
+        for one in level.loops:
+            if one.last not in (None, one.trips) and not problem.pins.imperfect:
+                yield BrokenRule(UNEVEN, f"{level.level}: {one.loop}", one.trips - one.last)
 
 
 def _grown(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
@@ -83,12 +98,14 @@ def _grown(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[Bro
 def _capacities(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:
     """The tiles that a level keeps fit it, as often as it buffers them; the size is the words beyond."""
     tile = dict.fromkeys(problem.nest.loops, 1)
+    most = {**problem.bounds, **dict(mapping.padded)}
     for level, memory in reversed(list(zip(mapping.levels, problem.machine.levels, strict=True))):
         for one in level.loops:
             tile[one.loop] *= one.trips
         if memory.words is None:
             continue
-        words = sum(_footprint(one, tile) for one in problem.nest.operands if one.name in level.keep)
+        reached = {loop: min(trips, most[loop]) for loop, trips in tile.items()}
+        words = sum(_footprint(one, reached) for one in problem.nest.operands if one.name in level.keep)
         if words > math.floor(memory.words / memory.buffers):
             yield BrokenRule(CAPACITY, memory.name, words - math.floor(memory.words / memory.buffers))
 

@@ -49,7 +49,7 @@ class PosedProblem:
 
     def __str__(self) -> str:
         """The problem in a line."""
-        usual = self.kind.usual_fix(self.read.value)
+        usual = self.kind.usual_fix(self.read.value, self.options.fix)
         chosen = {key: value for key, value in self.options.fix.items() if usual.get(key) != value}
         pinned = "".join(f", {key}={value}" for key, value in chosen.items())
         limit = self.options.max_latency
@@ -102,10 +102,12 @@ def pose(
         raise InputError(
             "--define", "", f"{named[:60]} is no C and no LLVM IR; leave the options of sources out"
         )
-    read = kind.read_source(named, options.batch, options.dim, options.source)
+    read = kind.read_source(named, options.batch, options.dim, options.source, options.fix)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
     read = replace(read, inputs=(*read.inputs, *machine_files), skipped=skipped)
-    options = replace(options, batch=read.batch, fix={**kind.usual_fix(read.value), **options.fix})
+    options = replace(
+        options, batch=read.batch, fix={**kind.usual_fix(read.value, options.fix), **options.fix}
+    )
     return posed(kind, named, machine_name, objective, options, read, machine)
 
 

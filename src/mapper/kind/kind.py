@@ -88,15 +88,17 @@ class Kind(ABC, Generic[V, P, M]):
         """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
         return ()
 
-    def read_source(self, text: str, batch: int | None, dims: Dims, source: SourceReading) -> Workload[V]:
+    def read_source(
+        self, text: str, batch: int | None, dims: Dims, source: SourceReading, fix: Mapping[str, str]
+    ) -> Workload[V]:
         """The same of a file of C or LLVM IR, which ``source`` says how to read.
 
         Raises: InputError as ``read``.
         """
         return self.read(text, batch, dims)
 
-    def usual_fix(self, value: V) -> Mapping[str, str]:
-        """Decisions that are pinned so where nobody says, as ``--fix`` would."""
+    def usual_fix(self, value: V, given: Mapping[str, str]) -> Mapping[str, str]:
+        """Decisions that are pinned so where nobody says, as ``--fix`` would, beside those that are ``given``."""
         return {}
 
     @abstractmethod

@@ -50,7 +50,7 @@ def prime(seed: int) -> HierarchyProblem:
     sizes = [1, random.choice((3, 5, 7)), random.choice((1, 2, 3))]
     random.shuffle(sizes)
     if random.random() < 0.5:
-        nest = matrix_product_nest("prime", (), *sizes)
+        nest = matrix_product_nest("prime", (), sizes[0], sizes[1], sizes[2])
     else:
         bounds = {"K": 1, "P": random.choice((3, 5)), "R": random.choice((1, 2, 3))}
         nest = window(bounds, random.choice((1, 1, 2)))

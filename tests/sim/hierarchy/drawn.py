@@ -7,6 +7,8 @@ from typing import Any
 
 from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
 from mapper.arch.source import load_machine
+from mapper.models.hierarchy.imperfect.digit import with_last_passes
+from mapper.models.hierarchy.imperfect.limit import why_only_perfect
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
 from mapper.solver.hierarchy.space import prime_factors
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -39,6 +41,43 @@ def drawn_mapping(random: Random, nest: LoopNest, machine: HierarchyMachine) -> 
         kept = tuple(name for name in names if not place or random.random() < 0.6)
         levels.append(LevelMapping(memory.name, kept, tuple(temporal), tuple(spatial)))
     return HierarchyMapping(tuple(levels))
+
+
+def drawn_cut(random: Random, nest: LoopNest, machine: HierarchyMachine) -> HierarchyMapping:
+    """Factors that need not divide, at some levels, in time or in space, until they cover every bound."""
+    places: dict[tuple[int, str], dict[str, int]] = {}
+    for loop, bound in nest.bounds:
+        reach = 1
+        while reach < bound:
+            trips = random.randint(2, max(2, bound - 1))
+            level = random.randrange(len(machine.levels))
+            own = places.setdefault((level, random.choice(("", "", "x", "y"))), {})
+            own[loop] = own.get(loop, 1) * trips
+            reach *= trips
+    names = [operand.name for operand in nest.operands]
+    levels = []
+    for place, memory in enumerate(machine.levels):
+        temporal = [TemporalLoop(*one) for one in places.get((place, ""), {}).items()]
+        spatial = [SpatialLoop(*one, "x") for one in places.get((place, "x"), {}).items()]
+        spatial += [SpatialLoop(*one, "y") for one in places.get((place, "y"), {}).items()]
+        random.shuffle(temporal)
+        random.shuffle(spatial)
+        kept = tuple(name for name in names if not place or random.random() < 0.6)
+        levels.append(LevelMapping(memory.name, kept, tuple(temporal), tuple(spatial)))
+    return with_last_passes(HierarchyMapping(tuple(levels)), nest.trip_counts)
+
+
+def drawn_cut_problem(seed: int) -> tuple[LoopNest, HierarchyMachine, HierarchyMapping] | None:
+    """A nest of odd bounds, a machine and a mapping whose last passes are smaller; None where there is none, or the
+    machine does not count it."""
+    random = Random(seed)
+    nest, drawn = drawn_nest(random), drawn_machine(random)
+    machine = drawn.model_copy(update={"rules": drawn.rules.model_copy(update={"link_transfers": False})})
+    nest = nest.padded({loop: max(bound, random.choice((1, 2, 3, 5, 5, 7))) for loop, bound in nest.bounds})
+    if why_only_perfect(nest, machine) is not None:
+        return None
+    mapping = drawn_cut(random, nest, machine)
+    return None if mapping.is_perfect else (nest, machine, mapping)
 
 
 def drawn_machine(random: Random) -> HierarchyMachine:

@@ -14,13 +14,15 @@ from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, ObjectiveName
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
-from mapper.kind.hierarchy.pins import parse_pins
+from mapper.kind.hierarchy.pins import FACTORS, IMPERFECT, parse_pins
 from mapper.kind.kind import Kind
 from mapper.kind.part import FrontAxes, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.tiling.kind import FRONT_AXES, TILING
 from mapper.kind.tiling.limit import most_cycles
-from mapper.kind.tiling.pins import own_pins
+from mapper.kind.tiling.pins import OFF, PADDING, own_pins
 from mapper.kind.words import ProofWords
+from mapper.models.hierarchy.imperfect.digit import reached, with_last_passes
+from mapper.models.hierarchy.imperfect.limit import why_only_perfect
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
@@ -46,8 +48,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         return TILING.read(text, batch, dims)
 
-    def usual_fix(self, value: Network) -> dict[str, str]:
-        return TILING.usual_fix(value)
+    def usual_fix(self, value: Network, given: Mapping[str, str]) -> dict[str, str]:
+        usual = TILING.usual_fix(value, given)
+        return usual | ({PADDING: OFF} if given.get(FACTORS) == IMPERFECT else {})
 
     def pose(
         self, value: Network, machine: HierarchyMachine, objective: Objective, options: Options
@@ -136,7 +139,10 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     ) -> HierarchyMapping:
         mapping = hierarchy_mapping(fields, problem.nest, problem.machine, source)
         if not mapping.is_perfect:
-            raise InputError(source, "mapping", "has passes of different length, which are not costed yet")
+            reason = why_only_perfect(problem.nest, problem.machine)
+            if reason is not None:
+                raise InputError(source, "mapping", reason)
+            return _as_counted(mapping, problem)
         return _saying_bounds(mapping, problem, "levels" in fields)
 
     def shown(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> HierarchyMapping:
@@ -225,6 +231,15 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             ),
             "map.txt": line_of(mapping, nest) + "\n",
         }
+
+
+def _as_counted(mapping: HierarchyMapping, problem: HierarchyProblem) -> HierarchyMapping:
+    """The mapping whose outermost loops turn no more often than they do, if its passes make the bounds."""
+    bounds = {**problem.bounds, **dict(mapping.padded)}
+    if any(reached(mapping, loop) != bound for loop, bound in bounds.items()):
+        return mapping
+    padded = tuple((loop, size) for loop, size in bounds.items() if size > problem.nest.trip_counts[loop])
+    return with_last_passes(replace(mapping, padded=padded), bounds)
 
 
 def _saying_bounds(mapping: HierarchyMapping, problem: HierarchyProblem, could_say: bool) -> HierarchyMapping:

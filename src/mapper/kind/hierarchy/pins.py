@@ -1,4 +1,5 @@
-"""Pinned decisions of the kind ``hierarchy``: factors, permutations, loops in space, tensors kept, padding."""
+"""Pinned decisions of the kind ``hierarchy``: factors, permutations, loops in space, tensors kept, padding, and whether
+factors divide."""
 
 from __future__ import annotations
 
@@ -9,18 +10,21 @@ from typing import Any
 from mapper.arch.hierarchy import Constraint, HierarchyMachine
 from mapper.formulations.hierarchy.problem import Pins
 from mapper.kind.tiling.pins import OFF, PADDING, padding_of
+from mapper.models.hierarchy.imperfect.limit import why_only_perfect
 from mapper.models.hierarchy.role import loops_called, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.text.number_text import whole_number
 
 LARGEST = 10**15
+FACTORS, PERFECT, IMPERFECT = "factors", "perfect", "imperfect"
 _SPATIAL = re.compile(r"\s*(\w+)\s*:\s*(\d{1,15})\s*([xyXY]?)\s*")
 
 
 def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine, workload: str) -> Pins:
     """Read ``factors.L2=K:4,C:2``, ``permutation.DRAM=K,C`` (innermost loops, outer to inner), ``spatial.L2=K:16x``,
-    ``bypass.L2=O``, ``keep.L2=W`` and ``padding=off``, ``auto`` or ``M:200``.
+    ``bypass.L2=O``, ``keep.L2=W``, ``padding=off``, ``auto`` or ``M:200``, and ``factors=perfect`` or ``imperfect``,
+    with which no bound grows by itself.
 
     Raises: InputError if a key or value does not belong to nest and machine.
     """
@@ -28,16 +32,13 @@ def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine
     keep: list[tuple[str, str]] = []
     bypass: list[tuple[str, str]] = []
     padding = _padding(fix.get(PADDING, OFF), nest, workload)
+    imperfect = _is_imperfect(fix.get(FACTORS, PERFECT), nest, machine)
+    if imperfect:
+        padding["free"] = ()
     for key, value in fix.items():
         decision, _, level = key.partition(".")
-        if key == PADDING:
+        if key in (PADDING, FACTORS):
             continue
-        if key == "factors":
-            remedy = (
-                f"{value[:40]!r} is not known: factors divide the bounds, which may grow (padding=auto); to give some, "
-                "write factors.LEVEL=LOOP:TRIPS"
-            )
-            raise InputError("--fix", key, remedy)
         _known(decision, level, machine, key)
         if decision == "factors":
             constraints.append(Constraint(level=level, kind="temporal", factors=_factors(value, nest, key)))
@@ -49,7 +50,19 @@ def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine
         else:
             tensors = [_tensor(name, nest, key) for name in value.split(",") if name.strip()]
             (keep if decision == "keep" else bypass).extend((level, tensor) for tensor in tensors)
-    return Pins(tuple(constraints), tuple(keep), tuple(bypass), **padding)
+    return Pins(tuple(constraints), tuple(keep), tuple(bypass), **padding, imperfect=imperfect)
+
+
+def _is_imperfect(value: str, nest: LoopNest, machine: HierarchyMachine) -> bool:
+    if value not in (PERFECT, IMPERFECT):
+        remedy = (
+            f"{value[:40]!r} is not {PERFECT} or {IMPERFECT}; to give some, write factors.LEVEL=LOOP:TRIPS"
+        )
+        raise InputError("--fix", FACTORS, remedy)
+    reason = why_only_perfect(nest, machine) if value == IMPERFECT else None
+    if reason is not None:
+        raise InputError("--fix", FACTORS, f"{IMPERFECT}: {reason}")
+    return value == IMPERFECT
 
 
 def _known(decision: str, level: str, machine: HierarchyMachine, key: str) -> None:

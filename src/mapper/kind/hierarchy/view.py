@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.models.hierarchy.mapping import HierarchyMapping, SpatialLoop, TemporalLoop
 from mapper.models.hierarchy.one_line import line_of
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -15,8 +15,8 @@ def hierarchy_lines(mapping: HierarchyMapping, breakdown: Mapping[str, Any], nes
     width = max(len(level.level) for level in mapping.levels)
     lines = []
     for level in mapping.levels:
-        time = " ".join(f"{one.loop}={one.trips}" for one in level.temporal) or "–"
-        space = " ".join(f"{one.loop}={one.trips}{one.axis}" for one in level.spatial)
+        time = " ".join(f"{one.loop}={_trips(one)}" for one in level.temporal) or "–"
+        space = " ".join(f"{one.loop}={_trips(one)}{one.axis}" for one in level.spatial)
         kept = ",".join(level.keep) or "–"
         lines.append(f"  {level.level:{width}}  [{kept}]  {time}" + (f"  in space {space}" if space else ""))
     energy = breakdown["energy_pj"]
@@ -29,3 +29,8 @@ def hierarchy_lines(mapping: HierarchyMapping, breakdown: Mapping[str, Any], nes
     lines.append(f"  time     {binds} binds: {breakdown['cycles'][binds]:,} cycles")
     lines.append(f"  one line {line_of(mapping, nest)}")
     return lines
+
+
+def _trips(loop: TemporalLoop | SpatialLoop) -> str:
+    """Trips, with those of the last pass where it is smaller."""
+    return f"{loop.trips}" + (f",{loop.last}" if loop.last is not None else "")

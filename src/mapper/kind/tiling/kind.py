@@ -72,7 +72,7 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         network = load_network(text, batch, dims)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
-    def usual_fix(self, value: Network) -> dict[str, str]:
+    def usual_fix(self, value: Network, given: Mapping[str, str]) -> dict[str, str]:
         return {PADDING: OFF if is_published(value.name) else AUTO}
 
     def pose(
