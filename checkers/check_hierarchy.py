@@ -1154,7 +1154,7 @@ class Arrangement:
         ending = [(row, h.words(row[0][0], times(child, self.inside[b + 1]))) for row in self.ending[b + 1]]
         prices = {}
         for outcome in h.outcomes(turning, h.order[b]):
-            h.work()
+            h.work(20)
             now, energy, words = [], 0, [[*own] for own in moved]
             for k, (one, before) in enumerate(zip(outcome, stays)):
                 if one is None:

@@ -33,7 +33,7 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker itself goes through what levels keep, loops in space, tiles and orders.
 
-    Raises: NotCertifiedError if bounds may grow, or factors need not divide them.
+    Raises: NotCertifiedError if factors need not divide the bounds.
     """
     fields = restated(problem)
     if fields is None or (claim.mapping is not None and not claim.mapping.is_perfect):
