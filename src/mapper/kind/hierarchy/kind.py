@@ -158,6 +158,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         lines = hierarchy_lines(part.mapping, part.breakdown, problem.nest)
         return [*lines[:-1], *padding_lines(problem, part), lines[-1]]
 
+    def describe_all(self, answered: Sequence[tuple[HierarchyProblem, Part]]) -> list[str]:
+        from mapper.kind.hierarchy.padding import padded_layers
+
+        return padded_layers(answered)
+
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]
         cycles = sum(cost["cycles"] for cost in costs)
