@@ -23,6 +23,21 @@ Smallest: a level's tile has at least the trips given inside, and what levels ou
 Neighbours: words are handed on only below the last level, where loops that share a dimension run in space, or by steps
   that coincide.
 Equal: values are equal if they differ by no more than one part in 1e9; optimal means that nothing is less than that.
+
+Where a bound B may grow to any B' with B <= B' < 2B, trips need not divide it.
+Needs: a loop with s trips in space and g_0, g_1 ... in time leaves r_0 = ceil(B/s), r_(b+1) = ceil(r_b/g_b) to levels
+  inside: their trips multiply to r_b at least. f_b = ceil(r_b/r_(b+1)) are trips, too, none above g_b: they multiply to
+  r_0 at least, and to less than 2B/s, as f_b <= (r_b-1)/(r_(b+1)-1) and the last r_b that is not 1 equals its f_b. The
+  same loops run: were f_b = 1 < g_b, then r_b = 1, and half of B' < 2B would cover B. So whatever grows with trips is
+  no less for a mapping than for its chain of needs r, of which there are few. In space, of trips at a level that leave
+  the same need the fewest are enough.
+Growth: w, the places below a fan-out, N, N/R, and n (of sides e and steps d the product of e less that of max(0, e-d))
+  grow with trips, so all bounds above do that hold whatever steps coincide, with (w-n)*N/T + n*N = w*N/T + n*(N - N/T)
+  for T trips that share a dimension. Sums that are not read are Y of Y*q words, where Y and q are products of trips
+  if each dimension of what is written has one loop that moves it word by word; otherwise, and of loops with given
+  trips, each size is looked at by itself. Cycles are at least those that are not rounded, less one part in 1e12.
+  Orders that are closed since steps of these very trips do not coincide, or one by one, close what has the same trips
+  of loops that share a dimension (``sliding``); then these have one more, while bounds that grow are too low.
 """
 
 # ruff: noqa: B905
@@ -42,7 +57,8 @@ import sys
 from fractions import Fraction
 
 KIND = "hierarchy"
-TRUSTED = "cost model as in Hierarchy.cost; lemmas Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours"
+LEMMAS = "Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours, Needs, Growth"
+TRUSTED = f"cost model as in Hierarchy.cost; lemmas {LEMMAS}"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -159,6 +175,7 @@ RULES = {"first_read": ("elided", "counted"), "first_fill": ("elided", "counted"
 RULES["throttling"] = ("exact", "floating")
 PROBLEM = {"objective": OBJECTIVES, "loops": {"": range(1, 1 << 31)}, "operands": [OPERAND, 1, 8], "rules": RULES}
 PROBLEM |= {"levels": [LEVEL, 1, 16], "compute": COMPUTE, "most_cycles": [range(1 << 62), 0, 1]}
+PROBLEM["growing"] = [str, 0, 24]  # loops of a bound B that may run to any B' with B <= B' < 2B
 
 
 def read(value, shape):
@@ -192,21 +209,33 @@ def up(number, by):
     return -(-number // by)
 
 
+@functools.cache
 def divisors(n):
     return sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)})
+
+
+@functools.cache
+def needs(n):
+    """What is left of a bound, rounded up, when loops further outside take any number of trips (lemma Needs)."""
+    few = range(1, math.isqrt(n) + 2)  # of trips and what they leave one is no more
+    return sorted({up(n, f) for f in few} | {v for v in few if up(n, up(n, v)) == v})
 
 
 class Hierarchy:
     """The problem, and what its mappings cost (Timeloop's dense model [Parashar2019])."""
 
     def __init__(self, problem):
+        if type(problem) is dict:
+            problem = {"growing": []} | problem  # bounds were given before they could grow
         p = read(problem, PROBLEM)
         self.objective, self.levels, self.rules = OBJECTIVES.index(p["objective"]), p["levels"], p["rules"]
         self.most_cycles = (p["most_cycles"] or [math.inf])[0]
         self.compute, self.depth, self.work_done = p["compute"], len(p["levels"]), 0
         self.names, self.bounds = [*p["loops"]], (*p["loops"].values(),)
         at, operands = self.names.index, p["operands"]
-        need(self.names and math.prod(self.bounds) <= 10**30, "has no loops or too many iterations", "malformed")
+        grown = {at(name) for name in p["growing"]}
+        self.largest = tuple(2 * n - 1 if j in grown else n for j, n in enumerate(self.bounds))
+        need(self.names and math.prod(self.largest) <= 10**30, "has no loops or too many iterations", "malformed")
         self.loops, self.ops = range(len(self.names)), range(len(operands))
         self.tensors = [one["name"] for one in operands]
         need(len({*self.tensors}) == len(self.ops), "two operands have one name", "malformed")
@@ -238,8 +267,35 @@ class Hierarchy:
             math.prod(one["fanout"]["x"] * one["fanout"]["y"] for one in p["levels"][:b]) for b in range(self.depth)
         ]
         self.rates = [[(one["rates"][sort] or [None])[0] for sort in RATES] for one in p["levels"]]
+        shy = Fraction(1) if self.rules["throttling"] == "exact" else Fraction(10**12 - 1, 10**12)
+        self.paces = [[rate and (shy / rate).as_integer_ratio() for rate in own] for own in self.rates]
         self.limited = any(rate for own in self.rates for rate in own)
         self.outcomes, self.apart = functools.cache(self.outcomes), functools.cache(self.apart)
+        self.sorted(grown & {j for j, n in enumerate(self.bounds) if n > 1})
+
+    def sorted(self, grown):
+        """Loops that grow: those along which all bounds grow (``free``; of these ``sliding`` ones meet others in a
+        dimension, or move several), and those of which each size is looked at by itself (``sized``)."""
+        moving = [[j for j in self.loops if self.bounds[j] > 1 for dim in dims if j in dim] for dims in self.dims]
+        plain = all(
+            len({*own}) == len(own) and all(sum(f for j, f in dim.items() if j in own) < 2 for dim in dims)
+            for own, dims, written in zip(moving, self.dims, self.written)
+            if written
+        )
+        given = {j for level in self.exact for way in level.values() for j, n in way.items() if n > 1}
+        self.plain = plain
+        self.free = frozenset(grown - given if plain else ())
+        self.sized = sorted(grown - self.free)
+        meeting = {j for k, own in enumerate(self.own) for j in own - self.single[k]}
+        twice = {j for own in moving for j in own if own.count(j) > 1}
+        self.sliding = self.free & (meeting | twice)
+        self.blocks = []  # of loops that meet in a dimension of some operand, or by others that do
+        turning = {j for j, n in enumerate(self.bounds) if n > 1}
+        for j in turning:
+            meets = {j}.union(*(turning & {*dim} for dims in self.dims for dim in dims if j in dim))
+            joined = [own for own in self.blocks if own & meets]
+            self.blocks = [own for own in self.blocks if not own & meets] + [meets.union(*joined)]
+        self.blocks = [sorted(own) for own in self.blocks]
 
     def work(self, steps=1):
         self.work_done += steps
@@ -279,12 +335,10 @@ class Hierarchy:
     def least_cycles(self, compute, moved):
         """Cycles of computing, or of the level that takes longest; at least those in floating point."""
         cycles = compute
-        for rates, (reads, writes) in zip(self.rates, moved):
+        for rates, (reads, writes) in zip(self.paces, moved):
             for rate, words in zip(rates, (reads, writes, reads + writes)):
-                if rate and self.rules["throttling"] == "exact":
-                    cycles = max(cycles, math.ceil(words / rate))
-                elif rate:
-                    cycles = max(cycles, math.ceil(words / rate * Fraction(10**12 - 1, 10**12)))
+                if rate:
+                    cycles = max(cycles, up(words * rate[0], rate[1]))
         return cycles
 
     def worth(self, energy, cycles):  # of what takes longer than it may: more than anything
@@ -427,7 +481,7 @@ class Hierarchy:
     def value(self, mapping):
         """What a mapping is worth that keeps every rule."""
         need(type(mapping) is list and len(mapping) == self.depth, "the mapping has other levels", "malformed")
-        keep, time, space, left, tile = [], [], [], self.bounds, (1,) * len(self.names)
+        keep, time, space, tile = [], [], [], (1,) * len(self.names)
         for b, (one, level) in enumerate(zip(mapping, self.levels)):
             name, kept, temporal, spatial = fields(one, "level", "keep", "temporal", "spatial")
             need(name == level["name"], "the mapping has other levels")
@@ -460,7 +514,8 @@ class Hierarchy:
             need(
                 sum(self.words(k, tile) for k in keep[b]) <= self.room[b], f"tiles do not fit {self.levels[b]['name']}"
             )
-        need(tile == left, "factors do not multiply to the bounds")
+        covered = all(n <= size <= most for n, size, most in zip(self.bounds, tile, self.largest))
+        need(covered, "factors do not multiply to the bounds")
         found = self.worth(*self.cost(keep, time, space))
         need(found < math.inf, "the mapping takes longer than it may")
         return found
@@ -500,43 +555,62 @@ class Hierarchy:
         within = any(step == ways or (len(steps) > 1 and step > ways) for step in steps)
         return not (within or (outer and (ways + sum(steps)) % math.gcd(*outer) == 0))
 
+    def spread(self, b, left):
+        """The loops in space below a level, if these trips are left."""
+        level, ways = self.levels[b], {(1, 1): {()}}
+        for j in self.loops:
+            wider = collections.defaultdict(set)
+            for (x, y), rows in ways.items():
+                most = min(level["fanout"]["x"] // x, self.most[b]["x"].get(j, left[j]))
+                for across in self.factors(j, left[j], most):
+                    most = min(level["fanout"]["y"] // y, self.most[b]["y"].get(j, left[j]))
+                    for down in self.factors(j, left[j] // across, most):
+                        if self.exact[b]["space"].get(j, across * down) == across * down:
+                            wider[x * across, y * down] |= {(*row, across * down) for row in rows}
+            ways = wider
+            self.work(sum(map(len, ways.values())))
+        return {row for own in ways.values() for row in own}
+
+    def factors(self, j, left, most):  # a loop may have so many trips
+        return range(1, min(left, most) + 1) if j in self.free else [d for d in divisors(left) if d <= most]
+
     def arrangements(self):
         """What levels keep, with the loops in space below each."""
-        spaces = [(self.bounds, ())]
-        for b, level in enumerate(self.levels):
-            grown = []
+        spaces = [(self.size, ())]
+        for b in range(self.depth):
+            grown, seen = [], {}
             for left, chosen in spaces:
-                ways = {(1, 1): {()}}
-                for j in self.loops:
-                    wider = collections.defaultdict(set)
-                    for (x, y), rows in ways.items():
-                        for across in divisors(left[j]):
-                            if x * across > level["fanout"]["x"] or across > self.most[b]["x"].get(j, across):
-                                continue
-                            for down in divisors(left[j] // across):
-                                fits = y * down <= level["fanout"]["y"] and down <= self.most[b]["y"].get(j, down)
-                                if fits and self.exact[b]["space"].get(j, across * down) == across * down:
-                                    wider[x * across, y * down] |= {(*row, across * down) for row in rows}
-                    ways = wider
-                    self.work(sum(map(len, ways.values())))
-                rows = {row for own in ways.values() for row in own}
+                if left not in seen:
+                    seen[left] = self.spread(b, left)
+                rows = seen[left]
+                # Lemma Needs: of trips with the same need the fewest.
+                for j in () if self.rules["link_transfers"] else self.free - self.sliding:
+                    fewest, taken = {}, math.prod(own[j] for own in chosen)
+                    for row in sorted(rows):
+                        fewest.setdefault((row[:j], row[j + 1 :], up(self.bounds[j], taken * row[j])), row)
+                    rows = fewest.values()
                 grown += [(over(left, row), (*chosen, row)) for row in rows]
+                self.work(len(rows))
             spaces = grown
         optional = [(b, k) for b in range(self.depth) for k in sorted(self.may[b] - self.must[b])]
         need(len(optional) <= 16, "leaves too much open what levels keep", "not certified")
         for chosen in itertools.product(FLAG, repeat=len(optional)):
             extra = {one for one, is_kept in zip(optional, chosen) if is_kept}
             keep = [self.must[b] | {k for level, k in extra if level == b} for b in range(self.depth)]
-            for rest, space in spaces:
-                yield Arrangement(self, keep, space, rest)
+            for left, space in spaces:
+                rest = tuple(
+                    up(n, math.prod(own[j] for own in space)) if j in self.free else left[j]
+                    for j, n in enumerate(self.bounds)
+                )
+                yield Arrangement(self, keep, space, rest, self.free)
 
     def misfit(self):
         """Why there is no mapping, where a level or a loop says so by itself (lemma Smallest); None if none does."""
         tile, outside = (1,) * len(self.names), [(1,) * len(self.names)]
         for most, level in zip(self.most, self.levels):
-            wide = [min(n, most["x"].get(j, n), level["fanout"]["x"]) for j, n in enumerate(self.bounds)]
-            high = [min(n, most["y"].get(j, n), level["fanout"]["y"]) for j, n in enumerate(self.bounds)]
-            time = [min(n, most["time"].get(j, n)) for j, n in enumerate(self.bounds)]
+            wide = [min(n, most["x"].get(j, n), level["fanout"]["x"]) for j, n in enumerate(self.size)]
+            high = [min(n, most["y"].get(j, n), level["fanout"]["y"]) for j, n in enumerate(self.size)]
+            time = [min(n, most["time"].get(j, n)) for j, n in enumerate(self.size)]
             outside.append(times(outside[-1], times(time, times(wide, high))))
         for b in reversed(range(self.depth)):
             given = self.exact[b]
@@ -553,51 +627,68 @@ class Hierarchy:
         return None
 
     def search(self, target):
-        """Close every arrangement, or find a better mapping (with None any is); how many were closed as what."""
-        counts, seen, reason = collections.Counter(), [], self.misfit()
-        if reason:
-            need(target is None, f"there is no mapping: {reason}")
-            return reason
-        for one in self.arrangements():
-            self.work()
-            if one.is_closed(target):
-                counts["arrangements by their operations and words"] += 1
-            else:
-                seen.append(one)
-        for one in sorted(seen, key=lambda one: one.bound):
-            one.open(target, counts)
-        return ", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"
+        """Close every arrangement of all sizes, or find a better mapping (with None any is); how many as what."""
+        counts, reasons, bounds = collections.Counter(), {}, self.bounds
+        for sizes in itertools.product(*(range(bounds[j], self.largest[j] + 1) for j in self.sized)):
+            chosen = dict(zip(self.sized, sizes))
+            self.bounds = tuple(chosen.get(j, n) for j, n in enumerate(bounds))
+            self.size = tuple(self.largest[j] if j in self.free else n for j, n in enumerate(self.bounds))
+            reason = self.misfit()
+            if reason:
+                reasons[reason] = None
+                continue
+            seen = []
+            for one in self.arrangements():
+                self.work()
+                if one.is_closed(target):
+                    counts["arrangements by their operations and words"] += 1
+                else:
+                    seen.append(one)
+            for one in sorted(seen, key=lambda one: one.bound):
+                one.open(target, counts)
+        need(target is None or counts, f"there is no mapping: {', '.join(reasons)}")
+        return ", ".join([*(f"{count} {what}" for what, count in counts.items()), *reasons][:9]) or "nothing"
 
 
 class Arrangement:
-    """What levels keep, and the instances of each loop in space below them."""
+    """What levels keep, the instances of each loop in space below them, and the trips in time: of loops that are
+    ``free`` to grow those that cover the bound at least."""
 
-    def __init__(self, h, keep, space, rest):
-        self.h, self.keep, self.space, self.rest = h, keep, space, rest
+    def __init__(self, h, keep, space, rest, free=frozenset()):
+        self.h, self.keep, self.space, self.rest, self.free = h, keep, space, rest, free
+        self.loose = bool(free & h.sliding)
         self.instances, self.inside = [1], [(1,) * len(rest)]
         for own in space:
             self.instances.append(self.instances[-1] * math.prod(own))
         for own in reversed(space):
             self.inside.insert(0, times(self.inside[0], own))
-        passes = math.prod(rest)
-        self.compute = up(passes, h.compute["rate"])
-        self.leak, self.links = h.leak(keep, self.instances), []
-        self.base = passes * self.instances[-1] * h.compute["energy"]
+        self.leak, self.links, self.core, self.bases = h.leak(keep, self.instances), [], [], {}
         moved, least, self.handed = [[0, 0] for _ in space], 0, False
+        passes = math.prod(rest)
         for k in h.ops:
             kept = [b for b in range(h.depth) if k in keep[b]]
             for link in ((k, o, i) for o, i in zip(kept, [*kept[1:], h.depth])):
                 row = self.row(link)
                 self.handed |= row[3] or row[4]
                 words = passes if link[2] == h.depth else self.least_words(link)
-                energy = self.charge(row, words, moved)
+                row = (*row, words, self.charge(row, words, moved))
                 if link[2] == h.depth:
-                    self.base += energy
+                    self.core.append(row)
                 else:
-                    self.links.append((*row, words))
-                    least += energy
+                    self.links.append(row)
+                    least += row[6]
+        self.base, self.compute = self.based(rest)
         self.moved = tuple(map(tuple, moved)) if h.limited else ()
         self.bound = self.worth(self.base + least, self.moved)
+
+    def based(self, size):
+        """What operations and the words at the innermost levels cost for so many trips in time, and the cycles."""
+        if size not in self.bases:
+            passes = math.prod(size)
+            energy = passes * self.instances[-1] * self.h.compute["energy"]
+            energy += sum(self.charge(row, passes, size=size) for row in self.core)
+            self.bases[size] = energy, up(passes, self.h.compute["rate"])
+        return self.bases[size]
 
     def row(self, link):
         """A link, the most words of the operand that its ends are responsible for, the fewest different tiles below an
@@ -625,12 +716,14 @@ class Arrangement:
                         seen |= some
         return link, parts, positions, always, coinciding
 
-    def charge(self, row, words, moved=None):
-        link, parts, positions, always, *_ = row
-        _, o, i = link
+    def charge(self, row, words, moved=None, size=None):
+        (k, o, i), parts, positions, always, *_ = row
+        if size not in (None, self.rest) and self.h.first[k]:  # Lemma Growth: sums that are not read grow with trips.
+            grown, least = (math.prod(one[j] for j in self.h.own[k]) for one in (size, self.rest))
+            parts = [part * grown // least for part in parts]
         words = 0 if always else words
         energy, reads, updates, fills = self.h.charge(
-            link, self.instances, parts, positions * words, words, positions * words
+            (k, o, i), self.instances, parts, positions * words, words, positions * words
         )
         if moved is not None:
             moved[o][0] += reads
@@ -652,57 +745,231 @@ class Arrangement:
 
     # ---- The tiles of each level.
 
+    def ways(self, j, n):  # what a level leaves of a loop's trips
+        return needs(n) if j in self.free else divisors(n)
+
     def lattices(self):
-        """Tiles of every level that levels inside and outside can make up, and that fit; None if there are none."""
-        h, found = self.h, []
-        values = [divisors(n) for n in self.rest]
+        """Of every level and loop the trips inside that levels inside and outside can make up; None if no tiles fit."""
+        h = self.h
+        values = [self.ways(j, n) for j, n in enumerate(self.rest)]
+        steps = [{n: {*self.ways(j, n)} for n in own} for j, own in enumerate(values)]
         inner, outer = [[{1} for _ in h.loops]], [[{n} for n in self.rest]]
         for b in reversed(range(h.depth)):
-            fits = [
-                {d for d in ds for e in own if d % e == 0 and h.allows(b, "time", j, d // e)}
-                for j, (ds, own) in enumerate(zip(values, inner[0]))
-            ]
-            inner.insert(0, fits)
+            inner.insert(0, [
+                {d for d in values[j] for e in own & steps[j][d] if h.allows(b, "time", j, up(d, e))}
+                for j, own in enumerate(inner[0])
+            ])  # fmt: skip
         for b in range(h.depth - 1):
-            fits = [
-                {d for d in ds for e in own if e % d == 0 and h.allows(b, "time", j, e // d)}
-                for j, (ds, own) in enumerate(zip(values, outer[-1]))
-            ]
-            outer.append(fits)
-        for b in range(h.depth):
-            ways = [sorted(one & other) for one, other in zip(inner[b], outer[b])]
-            h.work(math.prod(map(len, ways)))
-            kept = self.keep[b]
-            fits = [
-                c
-                for c in itertools.product(*ways)
-                if sum(h.words(k, times(c, self.inside[b])) for k in kept) <= h.room[b]
-            ]
-            if not fits:
+            outer.append([
+                {d for e in own for d in steps[j][e] if h.allows(b, "time", j, up(e, d))}
+                for j, own in enumerate(outer[-1])
+            ])  # fmt: skip
+        found = [[sorted(one & other) for one, other in zip(*both)] for both in zip(inner, outer)]
+        for b, own in enumerate(found):
+            if not all(own) or not self.fits(b, tuple(ways[0] for ways in own)):
                 return None
-            found.append(fits)
         return found
 
-    def kept(self, b, c):
-        """Lemma Kept: what the links that end at a tile cost at least, whichever loop is the innermost outside."""
-        h, tile, trips = self.h, times(c, self.inside[b]), over(self.rest, c)
-        moments, rows = math.prod(trips), []
+    def fits(self, b, c):
+        return sum(self.h.words(k, times(c, self.inside[b])) for k in self.keep[b]) <= self.h.room[b]
+
+    def kept(self, b, c, others):
+        """Lemma Kept: what the links that end at a tile cost at least, whichever loop is the innermost outside;
+        infinite if with all ``others`` that is nothing less than the target. And by that loop."""
+        h, tile, trips = self.h, times(c, self.inside[b]), tuple(map(up, self.rest, c))
+        moments, rows, size, prices = math.prod(trips), [], times(c, trips), {}
         for row in self.ending[b]:
             k = row[0][0]
             whole, differ = h.words(k, tile), math.prod(trips[j] for j in h.own[k])
             twice = any(sum(trips[j] > 1 for j in h.dims[k][d]) > 1 for d in h.shared[k])
-            stays = whole + whole * differ // 2 if twice and differ > 1 else whole * differ
-            rows.append((row, k, whole, self.charge(row, stays)))
-        innermost = [j for j in h.loops if trips[j] > 1]
-        if not innermost:
-            return sum(self.charge(row, whole) for row, _, whole, _ in rows)
-        return min(
-            sum(
-                stays if j not in h.own[k] else self.charge(row, self.crossing(row, b, c, j, whole, trips, moments))
+            rows.append((row, k, whole, whole + whole * differ // 2 if twice and differ > 1 else whole * differ))
+        base, compute = self.based(size)
+        found = {}
+        for j in [j for j in h.loops if trips[j] > 1] or [None]:
+            words = tuple(
+                stays if j not in h.own[k] else self.crossing(row, b, c, j, whole, trips, moments)
                 for row, k, whole, stays in rows
             )
-            for j in innermost
+            if words not in prices:
+                moved = [[*own] for own in self.moved] if self.moved else None
+                price_of, prices[words] = 0, math.inf
+                for (row, *_), one in zip(rows, words):
+                    price, delta = self.priced(row, one, size)
+                    price_of += price
+                    for own, (reads, writes) in zip(moved or (), delta):
+                        own[0] += reads
+                        own[1] += writes
+                cycles = h.least_cycles(compute, moved) if moved else compute
+                if not self.closes(base + others + price_of, cycles):
+                    prices[words] = price_of
+            found[j] = prices[words]
+        return min(found.values()), found
+
+    def priced(self, row, words, size):
+        """What a link costs, and the words that it moves beyond those that it moves in any case."""
+        if not self.moved:
+            return self.charge(row, words, size=size), ()
+        more, less = [[0, 0] for _ in self.moved], [[0, 0] for _ in self.moved]
+        price = self.charge(row, words, more, size)
+        self.charge(row, row[5], less)
+        return price, [(x - u, y - v) for (x, y), (u, v) in zip(more, less)]
+
+    def limits(self, b, others):
+        """What links that end at a level must stay below: (least, [(a, g) for each link]), where a link that brings Y
+        words for each of q moments costs Y*(a*q - g) at least."""
+        h, target = self.h, math.inf if self.target is None else self.target
+        cycles, found, rows = h.least_cycles(self.compute, self.moved), [], self.ending[b]
+        if target < math.inf and h.objective != 2:
+            most = (target - 1 if h.objective else (target - 1) // cycles) - self.leak * cycles
+            prices = []
+            for (_, o, i), *_ in rows:
+                outer, inner = h.levels[o], h.levels[i]
+                pays = h.pays(o, self.instances[o])
+                prices.append((
+                    Fraction(outer["energy"]["read"] * pays, outer["block"]),
+                    Fraction(outer["energy"]["update"] * pays, outer["block"]),
+                    Fraction(inner["energy"]["fill"] * h.pays(i, self.instances[i]), inner["block"]),
+                ))  # fmt: skip
+            found.append((most - self.base - others + 1, prices))
+        if self.moved and h.objective != 1:
+            most = h.most_cycles
+            if target < math.inf:
+                energy = self.base + others + sum(row[6] for row in rows) + self.leak * cycles
+                most = min(most, target - 1 if h.objective else (target - 1) // max(1, energy))
+            for level in {o for (_, o, _), *_ in rows} | {b} if most < math.inf else ():
+                for sort, rate in enumerate(h.rates[level]):
+                    if rate:
+                        less = [[0, 0] for _ in self.moved]
+                        for row in rows:
+                            self.charge(row, row[5], less)
+                        reads, writes = (x - y for x, y in zip(self.moved[level], less[level]))
+                        words = math.floor(most * rate * Fraction(10**12 + 2, 10**12)) + 1
+                        words -= (reads, writes, reads + writes)[sort]
+                        way = (sort != 1, sort != 0)
+                        prices = [(way[0] * (o == level), way[1] * (o == level), way[1] * (i == level))
+                                  for (_, o, i), *_ in rows]  # fmt: skip
+                        found.append((words, prices))
+        return [self.linear(b, *one) for one in found]
+
+    def linear(self, b, least, prices):
+        """The same, of what a word costs that is read, updated and filled, in integers."""
+        h, rows = self.h, []
+        for row, (read, update, fill) in zip(self.ending[b], prices):
+            (k, o, i), parts, positions, always, *_ = row
+            a = positions * (read + h.written[k] * update) + fill
+            g = (h.first[k] and h.rules["first_read"] == "elided") * read * parts[o]
+            g += (h.first[k] and h.rules["first_fill"] == "elided") * fill * parts[i]
+            if not h.plain:
+                least, g = least + g, 0
+            words = math.prod(self.rest[j] * self.inside[b][j] for j in h.own[k])
+            rows.append((Fraction(0), Fraction(0)) if always else (Fraction(a), Fraction(g) / words))
+        scale = math.lcm(*(one.denominator for row in rows for one in row))
+        return least * scale, [(int(a * scale), int(g * scale)) for a, g in rows]
+
+    def options(self, b, lattice):
+        """Loops that meet in a dimension are a block: for each block its trips, the words of each operand's tile, and
+        for each loop that may be the innermost outside the factors (Y, q) of what each link brings."""
+        h, rows, found = self.h, self.ending[b], []
+        alike = {}
+        for j in h.loops:
+            if self.rest[j] > 1:
+                key = tuple((j in h.own[k], j in h.own[k] - h.single[k] and j) for (k, *_), *_ in rows)
+                alike.setdefault(key, j)
+        innermost = [*alike.values()] or [None]
+        for block in h.blocks:
+            own = []
+            h.work(math.prod(len(lattice[j]) for j in block) * len(innermost))
+            for chosen in itertools.product(*(lattice[j] for j in block)):
+                c = [1] * len(self.rest)
+                for j, n in zip(block, chosen):
+                    c[j] = n
+                c = tuple(c)
+                trips = [up(self.rest[j], c[j]) if j in block else 1 for j in h.loops]
+                moments, words, factors = math.prod(trips), [], [[] for _ in innermost]
+                for row in rows:
+                    k = row[0][0]
+                    tile = times(c, self.inside[b])
+                    whole = math.prod(
+                        extent for extent, dim in zip(h.box(k, tile), h.dims[k]) if any(j in block for j in dim)
+                    )
+                    words.append(whole)
+                    mine = [j for j in block if j in h.own[k]]
+                    differ = math.prod(trips[j] for j in mine)
+                    twice = any(sum(trips[j] > 1 for j in h.dims[k][d]) > 1 for d in h.shared[k])
+                    for j, out in zip(innermost, factors):
+                        if j not in h.own[k]:
+                            out.append((max(whole, whole * differ // 2) if twice else whole * differ, 1))
+                        elif not mine:
+                            out.append((1, moments))
+                        elif j in block and j not in h.single[k]:
+                            out.append((self.sliding(row, b, c, j, block, whole, trips, moments), 1))
+                        else:
+                            out.append((whole * differ, moments // differ))
+                own.append((chosen, words, factors))
+            found.append(own)
+        return innermost, found
+
+    def sliding(self, row, b, c, j, block, whole, trips, moments):
+        k, h = row[0][0], self.h
+        box, step = h.box(k, times(c, self.inside[b])), h.moves(k, j, c[j] * self.inside[b - 1][j])
+        stays = math.prod(
+            max(0, extent - by) for extent, by, dim in zip(box, step, h.dims[k]) if any(one in block for one in dim)
         )
+        if not stays:
+            return max(whole, whole * moments // 2) if row[4] else whole * moments
+        return (whole - stays) * moments + stays * (moments // self.sharing(k, j, trips))
+
+    def tiles(self, b, lattice, others):
+        """The tiles of a level with what they cost at least (lemma Kept), but for those that cost too much."""
+        h, limits, found = self.h, self.limits(b, others), {}
+        innermost, blocks = self.options(b, lattice)
+        rows, many = [*range(len(self.ending[b]))], [*range(len(innermost))]
+        order = sorted(range(len(blocks)), key=lambda one: -len(blocks[one]))
+        # What the blocks behind take of words and factors at least.
+        least = [([1] * len(rows), [[(1, 1)] * len(rows) for _ in many])]
+        for place in reversed(order):
+            words, factors = least[0]
+            own = blocks[place]
+            least.insert(0, (
+                [words[k] * min(one[1][k] for one in own) for k in rows],
+                [[tuple(factors[a][k][x] * min(one[2][a][k][x] for one in own) for x in (0, 1)) for k in rows]
+                 for a in many],
+            ))  # fmt: skip
+        room, c = h.room[b], [1] * len(self.rest)
+
+        def grow(depth, words, ways):
+            if depth == len(order):
+                tile = tuple(c)
+                price = self.kept(b, tile, others)
+                h.work(5)
+                if price[0] < math.inf:
+                    found[tile] = price
+                return
+            place, (behind, factors) = order[depth], least[depth + 1]
+            options = blocks[place]
+            h.work(len(options))
+            for chosen, own, ways_of in options:
+                bigger = [x * y for x, y in zip(words, own)]
+                if sum(x * y for x, y in zip(bigger, behind)) > room:
+                    continue
+                left = []
+                for a, pairs in ways:
+                    grown = [(y * v, q * w) for (y, q), (v, w) in zip(pairs, ways_of[a])]
+                    for most, prices in limits:
+                        total = 0
+                        for (y, q), (v, w), (x, g) in zip(grown, factors[a], prices):
+                            total += y * v * max(0, x * q * w - g)
+                        if total >= most:
+                            break
+                    else:
+                        left.append((a, grown))
+                if left:
+                    for j, n in zip(h.blocks[place], chosen):
+                        c[j] = n
+                    grow(depth + 1, bigger, left)
+
+        grow(0, [1] * len(rows), [(a, [(1, 1)] * len(rows)) for a in many])
+        return found
 
     def crossing(self, row, b, c, j, whole, trips, moments):
         """Words that arrive at least if the innermost loop outside moves the tile (lemmas Run and Slide)."""
@@ -721,98 +988,173 @@ class Arrangement:
         loops = {j for dim in self.h.dims[k] if m in dim for j in dim}
         return math.prod(trips[j] for j in loops)
 
-    def floors(self, lattices):
-        """Of every level and tile the least that its links and those further inside cost; and the least of all tiles
-        inside, for all divisors of what is left of the bounds (lemma Least)."""
-        h, depth = self.h, self.h.depth
-        every = sorted(itertools.product(*(divisors(n) for n in self.rest)), key=math.prod)
-        primes = [[p for p in divisors(n) if len(divisors(p)) == 2] for n in self.rest]
-        own, inside = (
-            [{} for _ in range(depth)],
-            [{c: 0 for c in every} if b == depth else {} for b in range(depth + 1)],
-        )
-        for b in reversed(range(1, depth)):
-            fits, below, least = {*lattices[b]}, inside[b + 1], inside[b]
-            h.work(len(every))
-            for c in every:
-                found = math.inf
-                if c in fits and below[c] < math.inf:
-                    found = own[b][c] = (self.kept(b, c) if self.ending[b] else 0) + below[c]
-                for j, n in enumerate(c):
-                    for p in primes[j] if n > 1 else ():
-                        if n % p == 0:
-                            found = min(found, least[(*c[:j], n // p, *c[j + 1 :])])
-                least[c] = found
-        return own, inside
-
     # ---- The levels, from outside in.
 
     def open(self, target, counts):
         """Close the arrangement level by level, or find a better mapping."""
-        lattices = self.lattices()
-        if lattices is None:
+        self.target, self.counts = target, counts
+        self.lattice = self.lattices()
+        if self.lattice is None:
             counts["arrangements by rooms"] += 1
             return
-        self.ending = [[row for row in self.links if row[0][2] == b] for b in range(self.h.depth)]
-        self.own, self.least = self.floors(lattices)
-        floor = min(self.own[1].values(), default=math.inf) if self.h.depth > 1 else 0
-        if self.worth(self.base + floor, self.moved) >= (math.inf if target is None else target):
+        self.end()
+        if not self.floors():
             counts["arrangements by floors"] += 1
             return
-        self.target, self.counts = target, counts
-        if self.leaves(apart=False):
-            need(
-                self.settled(self.leaves(apart=True)),
-                "steps may coincide, or neighbours hand words on",
-                "not certified",
-            )
+        chains = self.leaves(apart=True) if self.leaves(apart=False) else ()
+        if chains and not self.free:
+            self.settle(chains)
+        for chain in chains if self.free else ():
+            self.rise(chain)
         counts["arrangements by tiles"] += 1
+
+    def end(self):
+        self.ending = [[row for row in self.links if row[0][2] == b] for b in range(self.h.depth)]
+
+    def floors(self):
+        """Of every level at which links end the tiles that may be of use: what these links cost at least, and what
+        those further inside do; False if there are none."""
+        h, found = self.h, {}
+        least = {b: sum(row[6] for row in rows) for b, rows in enumerate(self.ending) if rows}
+        for b in sorted(least, reverse=True):
+            found[b] = self.tiles(b, self.lattice[b], sum(least.values()) - least[b])
+            if not found[b]:
+                return False
+            least[b] = min(price for price, _ in found[b].values())
+        self.own, inside = {}, None
+        for b in sorted(least, reverse=True):
+            outer = sum(one for level, one in least.items() if level < b)
+            self.own[b] = {}
+            for c, (price, prices) in found[b].items():
+                further = 0
+                if inside is not None:
+                    place = next((n for n, (_, other) in enumerate(inside) if all(map(int.__le__, other, c))), None)
+                    further = math.inf if place is None else inside[place][0]
+                    h.work((place or len(inside)) // 8 + 1)
+                if not self.closes(self.base + outer + price + further, self.compute):
+                    self.own[b][c] = price + further, prices, further
+            if not self.own[b]:
+                return False
+            inside = sorted((one, c) for c, (one, *_) in self.own[b].items())
+        return True
 
     def closes(self, energy, cycles):
         energy += self.leak * cycles
         return self.h.worth(energy, cycles) >= (math.inf if self.target is None else self.target)
 
+    def children(self, b, c):
+        """The tiles inside a tile: what links that end there or further inside cost at least, and those further in."""
+        h, ways = self.h, [[*self.ways(j, n)] for j, n in enumerate(c)]
+        able = [{d for d in own if h.allows(b, "time", j, up(c[j], d))} for j, own in enumerate(ways)]
+        if b + 1 in self.own:
+            h.work(len(self.own[b + 1]))
+            own = self.own[b + 1].items()
+            return [(child, *least) for child, least in own if all(d in one for d, one in zip(child, able))]
+        able = [sorted(own & {*lattice}) for own, lattice in zip(able, self.lattice[b + 1])]
+        h.work(math.prod(map(len, able)))
+        inside = min((level for level in self.own if level > b), default=None)
+        further = 0 if inside is None else min(one for one, *_ in self.own[inside].values())
+        return [(child, further, {}, further) for child in itertools.product(*able)]
+
     def leaves(self, apart):
-        """What is not closed when all tiles are known: chains of tiles. Of equal states of a level one goes on, unless
-        they are to be kept ``apart``."""
-        h, start = self.h, tuple((1, None) for _ in self.h.ops)
-        states = {(self.rest, start, self.moved, None): (self.base, (self.rest,))}
+        """What is not closed when all tiles are known: for each level the trips outside. Of equal states of a level one
+        goes on, with the least of each, unless they are to be kept ``apart``."""
+        h, once = self.h, (1,) * len(self.rest)
+        states = {((once,), tuple((1, None) for _ in h.ops), 0): (0, self.moved, (once,))}
         for b in range(h.depth - 1):
             more = {k for (k, _, i), *_ in self.links if i > b + 1}
             found, children = {}, {}
-            for (c, stays, moved, _), (energy, chain) in states.items():
-                cycles = h.least_cycles(self.compute, moved) if h.limited else self.compute
+            for (_, stays, _), (energy, moved, chain) in states.items():
+                outside = chain[-1]
+                c = tuple(map(up, self.rest, outside))
                 if c not in children:
-                    ways = [[d for d in divisors(n) if h.allows(b, "time", j, n // d)] for j, n in enumerate(c)]
-                    children[c] = [one for one in itertools.product(*ways) if one in self.own[b + 1]]
-                    h.work(math.prod(map(len, ways)))
-                for child in children[c]:
-                    if self.closes(energy + self.own[b + 1][child], cycles):
+                    children[c] = self.children(b, c)
+                for child, least, prices, ahead in children[c]:
+                    trips = tuple(map(up, c, child))
+                    grown = times(outside, trips)
+                    base, compute = self.based(times(grown, child))
+                    cycles = h.least_cycles(compute, moved)
+                    self.counts["tiles"] += 1
+                    h.work()
+                    if prices and child != c:
+                        least = ahead + min(price for j, price in prices.items() if trips[j] > 1)
+                    if self.closes(base + energy + least, cycles):
                         continue
-                    ahead = self.least[b + 2][child]
-                    for now, price, words in self.turned(b, c, child, stays, moved):
-                        after = h.least_cycles(self.compute, words) if h.limited else cycles
-                        self.counts["tiles"] += 1
-                        if self.closes(energy + price + ahead, after):
-                            continue
+                    for now, price, words in self.turned(b, c, child, grown, trips, stays, moved):
                         now = tuple(one if k in more else None for k, one in enumerate(now))
-                        key = child, now, words, chain if apart else None
-                        if key not in found or found[key][0] > energy + price:
-                            found[key] = energy + price, (*chain, child)
+                        key = (*chain, grown) if apart else (grown,), now, words if apart else 0
+                        one = energy + price, words, (*chain, grown)
+                        if self.closes(base + one[0] + ahead, h.least_cycles(compute, words)):
+                            continue
+                        if key in found and not apart:
+                            other, beside, way = found[key]
+                            words = tuple((min(x, u), min(y, v)) for (x, y), (u, v) in zip(words, beside))
+                            one = min(other, one[0]), words, way
+                        if key not in found or one[0] < found[key][0] or not apart:
+                            found[key] = one
             states = found
-        return {chain for _, chain in states.values()}
+        return {chain for _, _, chain in states.values()}
 
-    def turned(self, b, c, child, stays, moved):
+    def rise(self, chain):
+        """Close all mappings that run the same loops as a chain and have no fewer trips of any (lemmas Growth, Needs):
+        this one, and where that does not close them, one more trip at a time while bounds that grow leave them open."""
+        h, levels = self.h, [*map(over, chain[1:], chain)]
+        levels.append(tuple(map(up, self.rest, chain[-1])))
+        sizes = tuple(math.prod(own) for own in zip(*self.space))
+        waiting, seen = [tuple(levels)], set()
+        while waiting:
+            levels = waiting.pop()
+            if levels in seen:
+                continue
+            seen.add(levels)
+            h.work(20)
+            size = tuple(math.prod(own) for own in zip(*levels))
+            allowed = all(h.allows(b, "time", j, n) for b, own in enumerate(levels) for j, n in enumerate(own))
+            if not allowed or any(n * s > most for n, s, most in zip(size, sizes, h.size)):
+                continue
+            one = Arrangement(h, self.keep, self.space, size)
+            if one.is_closed(self.target):
+                continue
+            raised = one.follows(levels, self.target, self.counts)
+            self.counts["chains of tiles one by one"] += 1
+            for b, own in enumerate(levels):
+                for j in raised:
+                    if own[j] > 1:
+                        more = (*own[:j], own[j] + 1, *own[j + 1 :])
+                        waiting.append((*levels[:b], more, *levels[b + 1 :]))
+
+    def follows(self, levels, target, counts):
+        """Close this one chain of tiles; the loops of which more trips may be better all the same: none if bounds close
+        it that grow, those that slide, or all if cycles are rounded."""
+        self.target, self.counts, self.own = target, counts, {}
+        self.end()
+        outside = (1,) * len(self.rest)
+        for b, own in enumerate(levels):
+            c = over(self.rest, outside)
+            if not self.fits(b, c):
+                return ()
+            self.own[b], outside = {c: (0, {}, 0)}, times(outside, own)
+        for loose in (True, False) if self.h.sliding else (False,):
+            self.loose, chains = loose, self.leaves(apart=True)
+            if not chains:
+                return () if loose else self.h.sliding
+        self.settle(chains)
+        rounded = self.h.limited and self.h.rules["throttling"] == "floating"
+        return self.h.free if rounded else self.h.sliding
+
+    def settle(self, chains):
+        need(self.settled(chains), "steps may coincide, or neighbours hand words on", "not certified")
+
+    def turned(self, b, c, child, outside, trips, stays, moved):
         """For each outcome of the orders of a level what stays of each operand, the energy of links that end at the
         child, and words moved."""
-        h, trips = self.h, over(c, child)
+        h = self.h
         turning = frozenset(j for j, n in enumerate(trips) if n > 1)
-        outside, area = over(self.rest, child), math.prod(trips)
-        moments = math.prod(outside)
+        area, moments, size = math.prod(trips), math.prod(outside), times(outside, child)
         ending = [(row, h.words(row[0][0], times(child, self.inside[b + 1]))) for row in self.ending[b + 1]]
         prices = {}
         for outcome in h.outcomes(turning, h.order[b]):
-            h.work()
+            h.work(20)
             now, energy, words = [], 0, [[*own] for own in moved]
             for k, (one, before) in enumerate(zip(outcome, stays)):
                 if one is None:
@@ -826,13 +1168,7 @@ class Arrangement:
                 key = row[0], now[k]
                 if key not in prices:
                     arriving = self.arriving(row, b + 1, child, whole, outside, moments, *now[k])
-                    delta = [[0, 0] for _ in moved]
-                    price = self.charge(row, arriving, delta or None)
-                    if moved:
-                        less = [[0, 0] for _ in moved]
-                        self.charge(row, row[5], less)
-                        delta = [(x - u, y - v) for (x, y), (u, v) in zip(delta, less)]
-                    prices[key] = price, delta
+                    prices[key] = self.priced(row, arriving, size)
                 price, delta = prices[key]
                 energy += price
                 for own, (reads, writes) in zip(words, delta):
@@ -842,13 +1178,13 @@ class Arrangement:
 
     def first(self, k, b, c, child, trips, m):
         """The loop that moves a tile first: its trips and step, itself, and whether no steps coincide with it, or with
-        twice its own (lemmas Coincide and Slide)."""
+        twice its own (lemmas Coincide and Slide), which nobody knows of loops that grow."""
         h = self.h
         at = times(child, times(self.inside[b + 1], self.space[b]))
         apart = [False, False]
         for d in h.shared[k]:
             dim = h.dims[k][d]
-            if m in dim:
+            if m in dim and not self.loose:
                 step = dim[m] * at[m]
                 steps = tuple(sorted(dim[j] * at[j] for j in dim if j != m and trips[j] > 1))
                 outer = tuple(dim[j] * c[j] * self.inside[b][j] for j in dim if self.rest[j] > c[j])
@@ -878,7 +1214,7 @@ class Arrangement:
             return False
         space = [[(j, n, "x") for j, n in enumerate(own) if n > 1] for own in self.space]
         for chain in chains:
-            trips = [over(c, d) for c, d in zip(chain, (*chain[1:], (1,) * len(self.rest)))]
+            trips = [*map(over, chain[1:], chain), over(self.rest, chain[-1])]
             orders = []
             for b, own in enumerate(trips):
                 given = [j for j in h.order[b] if own[j] > 1]

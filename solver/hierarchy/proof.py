@@ -21,9 +21,7 @@ OBJECTIVES: dict[ObjectiveName, str] = {
     "energy": "least energy in pJ",
     "latency": "least latency in cycles",
 }
-OPEN = (
-    "the checker knows given bounds; fix those that were found, as in --fix padding=M:200, or say padding=off"
-)
+OPEN = "the checker does not know factors that do not divide a bound"
 TEMPORAL: Axis = "temporal"
 ACROSS: Axis = "x"
 DOWN: Axis = "y"
@@ -35,7 +33,7 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker itself goes through what levels keep, loops in space, tiles and orders.
 
-    Raises: NotCertifiedError if bounds may grow, or factors need not divide them.
+    Raises: NotCertifiedError if factors need not divide the bounds.
     """
     fields = restated(problem)
     if fields is None or (claim.mapping is not None and not claim.mapping.is_perfect):
@@ -55,7 +53,7 @@ def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
         problem.nest,
         problem.machine,
         problem.objective,
-        Pins(pins.constraints, pins.keep, pins.bypass, pins.padded),
+        Pins(pins.constraints, pins.keep, pins.bypass, pins.padded, pins.free),
         problem.max_cycles,
     )
     if problem != known:
@@ -73,6 +71,7 @@ def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
         },
         "rules": rules.model_dump(mode="json"),
         "most_cycles": [] if problem.max_cycles is None else [problem.max_cycles],
+        "growing": sorted(problem.pins.free),
     }
 
 
@@ -128,9 +127,10 @@ def _level(problem: HierarchyProblem, place: int) -> dict[str, Any]:
 
 
 def _most(problem: HierarchyProblem, place: int, axis: Axis) -> dict[str, int]:
-    """The most trips of loops that are fewer than their bounds."""
-    found = {loop: problem.most(place, axis, loop) for loop in problem.nest.loops}
-    return {loop: most for loop, most in found.items() if most < problem.bounds[loop]}
+    """The most trips of loops that are fewer than their bounds, or than these may grow to."""
+    largest = problem.padded_to({loop: problem.largest(loop) for loop in problem.nest.loops})
+    found = {loop: largest.most(place, axis, loop) for loop in problem.nest.loops}
+    return {loop: most for loop, most in found.items() if most < problem.largest(loop)}
 
 
 def _exact(problem: HierarchyProblem, place: int, axis: Axis) -> dict[str, int]:
