@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +23,10 @@ from mapper.solver.hierarchy.exact.arrangement import Keep
 from mapper.solver.hierarchy.imperfect.cell import Cells
 from mapper.solver.hierarchy.imperfect.cut import Columns, Way, columns_of
 from mapper.solver.hierarchy.padding.bound import least_words
-from mapper.workloads.nest.loop_nest import Operand
+from mapper.workloads.nest.loop_nest import AffineIndex, Operand
 
 Array = Any
+MOST_PLACES = 1 << 22
 NO_ENERGY = Actions(read=0, fill=0, update=0)
 SHY = 1 - 1e-12
 """Sums are taken a little too low, so that rounding does not lift them above what they bound."""
@@ -67,7 +70,7 @@ class CutBound:
         ]
         self.operations = float(math.prod(problem.bounds.values()))
         self.whole = [float(one.words(problem.bounds)) for one in self.operands]
-        self.apart = [least_words(one, problem.bounds) for one in self.operands]
+        self.apart = [_apart(one, problem.bounds) for one in self.operands]
 
     def _largest(self, loop: str) -> list[int]:
         """The largest tile of a loop that fits each level, if no other loop had more than one iteration there."""
@@ -172,9 +175,9 @@ class CutBound:
             alike[:, 0] *= one[:, columns.instances + way.outer]
             alike[:, 1] *= one[:, columns.instances + way.inner]
         last = way.inner == self.levels
-        words = self._words(operand) if last else self.apart[way.tensor]
-        leaving *= words * self._meeting(operand, way, at, last)
-        arriving *= self.apart[way.tensor]
+        words = self._words(operand) if last else self._tiled(operand, way, at, len(first))
+        leaving *= np.maximum(words * self._meeting(operand, way, at), 0.0 if last else self.apart[way.tensor])
+        arriving *= words
         elided = operand.writes and operand.zero_initialised
         read = leaving - (self.whole[way.tensor] * alike[:, 0] if elided and rules.first_read == "elided" else 0)
         fill = arriving - (self.whole[way.tensor] * alike[:, 1] if elided and rules.first_fill == "elided" else 0)
@@ -190,12 +193,35 @@ class CutBound:
         """Words that units take, one for each choice of the loops that move the tensor."""
         return float(math.prod(self.problem.bounds[loop] for loop in operand.loops))
 
-    def _meeting(self, operand: Operand, way: Way, at: Mapping[str, Array], last: bool) -> Array | float:
-        """The share of words that leave once where several loops in space move a dimension and tiles may meet; ways
-        between levels count no word twice anyway."""
+    def _tiled(self, operand: Operand, way: Way, at: Mapping[str, Array], many: int) -> Array:
+        """Words of all tiles that differ, at least. In one dimension alone tiles slide, so that no word comes twice;
+        in all others every tile brings what it shares with those beside it."""
+        apart = np.full(many, self.apart[way.tensor])
+        moving = [loop for index in operand.index for loop, _ in index.coefficients if loop in at]
+        if len(set(moving)) < len(moving):
+            return apart
+        whole, slid = np.ones(many), np.full(many, np.inf)
+        for index in operand.index:
+            loops = [(abs(by), self.problem.bounds[loop], at[loop]) for loop, by in index.coefficients if loop in at]
+            if len(loops) < 2:
+                whole *= loops[0][1] if loops else 1
+                continue
+            ends = [(one[:, self.columns.chunks + way.inner], float(bound)) for _, bound, one in loops]
+            # As chunks of each loop become more, the sum changes along a line, so that it is least at some end.
+            extents = [
+                math.prod(row) * (1 + sum(by * (bound / n - 1) for (by, bound, _), n in zip(loops, row, strict=True)))
+                for row in product(*ends)
+            ]
+            extent = np.minimum.reduce([np.broadcast_to(one, many) for one in extents])
+            words = _reach(index, self.problem.bounds)
+            extent = np.maximum(extent, words)
+            whole *= extent
+            slid = np.minimum(slid, words / extent)
+        return np.maximum(apart, np.where(np.isfinite(slid), whole * slid, whole))
+
+    def _meeting(self, operand: Operand, way: Way, at: Mapping[str, Array]) -> Array | float:
+        """The share of words that leave once where several loops in space move a dimension and tiles may meet."""
         share: Array | float = 1.0
-        if not last:
-            return share
         for level in range(way.outer, way.inner):
             if not self.shared[way.tensor][level]:
                 continue
@@ -254,6 +280,30 @@ class CutBound:
                     words += tile
             fits &= words <= memory.capacity
         return fits
+
+
+def _apart(operand: Operand, bounds: Mapping[str, int]) -> float:
+    """Words of a tensor that differ, at least."""
+    loops = [loop for index in operand.index for loop, _ in index.coefficients]
+    if len(set(loops)) < len(loops):
+        return least_words(operand, bounds)
+    return math.prod(_reach(index, bounds) for index in operand.index)
+
+
+@lru_cache(maxsize=1024)
+def _places(terms: tuple[tuple[int, int], ...]) -> float:
+    """How many places loops reach that go on by so much, so often."""
+    if math.prod(bound for _, bound in terms) > MOST_PLACES:
+        return float(max(bound for _, bound in terms))
+    places = np.zeros(1, np.int64)
+    for by, bound in terms:
+        places = np.unique(places[:, None] + by * np.arange(bound)[None])
+    return float(len(places))
+
+
+def _reach(index: AffineIndex, bounds: Mapping[str, int]) -> float:
+    """Places of a dimension that differ."""
+    return _places(tuple((by, bounds[loop]) for loop, by in index.coefficients)) if index.coefficients else 1.0
 
 
 def _turns_back(operand: Operand) -> bool:

@@ -31,8 +31,8 @@ class Way(NamedTuple):
 
 class Columns(NamedTuple):
     """Where the numbers of a loop stand in a row: by level tiles, trips in space, trips in time and their negatives (so
-    that the least of them says the most trips), instances, and the innermost level down to there at which it turns;
-    moments of the units; and for each way the moments at which words leave, and arrive, by the level from which inwards
+    that the least of them says the most trips), tiles that differ, instances, and the innermost level down to there at
+    which it turns; moments of the units; and for each way the moments at which words leave, and arrive, by the level from which inwards
     turns leave the tensor where it is."""
 
     tile: int
@@ -40,6 +40,7 @@ class Columns(NamedTuple):
     trips: int
     most: int
     mover: int
+    chunks: int
     instances: int
     moments: int
     leaving: tuple[int, ...]
@@ -49,14 +50,14 @@ class Columns(NamedTuple):
 
 def columns_of(levels: int, ways: Sequence[Way]) -> Columns:
     """The columns for these ways."""
-    at = 6 * levels + 2
+    at = 7 * levels + 2
     leaving, arriving = [], []
     for way in ways:
         leaving.append(at)
         arriving.append(at + way.inner + 1)
         at += 2 * (way.inner + 1)
-    begins = [levels * number for number in range(6)]
-    return Columns(*begins, 6 * levels + 1, tuple(leaving), tuple(arriving), at)
+    begins = [levels * number for number in range(7)]
+    return Columns(*begins, 7 * levels + 1, tuple(leaving), tuple(arriving), at)
 
 
 def cuts_of(
@@ -113,6 +114,7 @@ def numbers_of(
     found[:, columns.instances : columns.instances + levels + 1] = [
         math.prod(space[:level]) for level in range(levels + 1)
     ]
+    found[:, columns.chunks : columns.chunks + levels] = np.ceil(bound / inside[:, 0::2])
     found[:, columns.moments] = _reached(last, trips, [True, False] * levels)
     turning = np.zeros(len(rows))
     for level in range(levels):
@@ -148,6 +150,7 @@ def least_numbers(
     found[columns.instances : columns.instances + levels + 1] = [
         math.prod(space[:level]) for level in range(levels + 1)
     ]
+    found[columns.chunks : columns.chunks + levels] = 1
     found[columns.moments] = -(-bound // inside[0])
     for way, leaving, arriving in zip(ways, columns.leaving, columns.arriving, strict=True):
         apart = [level < way.outer or not shared[way.tensor][level] for level in range(way.inner)]

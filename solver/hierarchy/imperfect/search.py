@@ -39,7 +39,7 @@ from mapper.solver.outcome import Outcome
 Array = Any
 TOGETHER = 4096
 """Choices that are bounded at once."""
-AT_ONCE = 256
+AT_ONCE = 2048
 """Parts of nodes that are bounded at once."""
 MOST_NODES = 400_000
 """Nodes that wait, at most."""
