@@ -3,7 +3,8 @@
 Every word of a tensor crosses each boundary at least once for each moment and instance that the loops contribute which
 do not move it, less those turns that may leave the tensor where it is: turns at levels inside the innermost one at
 which a loop turns that moves the tensor, and, if the order is such, at that level itself. Some loop is the innermost
-one that turns at a level, and a tensor that it moves stays for no other loop there. Instances pay for whole blocks, which is at least the share of a block.
+one that turns at a level, and a tensor that it moves stays for no other loop there. Where tiles overlap, they slide in
+one dimension at most. Instances pay for whole blocks, which is at least the share of a block.
 """
 
 from __future__ import annotations
@@ -61,12 +62,16 @@ class CutBound:
             for outer, inner in zip(own, [*own[1:], self.levels], strict=True)
         ]
         self.shared = [
-            [level.fanout.reduction if one.writes else level.fanout.multicast for level in self.machine.levels]
+            [
+                level.fanout.reduction if one.writes else level.fanout.multicast
+                for level in self.machine.levels
+            ]
             for one in self.operands
         ]
         self.columns: Columns = columns_of(self.levels, self.ways)
         self.cells = [
-            Cells(problem, loop, self.ways, self.shared, self.columns, self._largest(loop)) for loop in self.loops
+            Cells(problem, loop, self.ways, self.shared, self.columns, self._largest(loop))
+            for loop in self.loops
         ]
         self.operations = float(math.prod(problem.bounds.values()))
         self.whole = [float(one.words(problem.bounds)) for one in self.operands]
@@ -80,7 +85,11 @@ class CutBound:
             for operand in self.operands:
                 if memory.capacity is None or operand.name not in self.keep[level]:
                     continue
-                steps_of = [abs(dict(index.coefficients)[loop]) for index in operand.index if loop in dict(index.coefficients)]
+                steps_of = [
+                    abs(dict(index.coefficients)[loop])
+                    for index in operand.index
+                    if loop in dict(index.coefficients)
+                ]
                 if steps_of:
                     most = min(most, 1 + (memory.capacity - 1) // max(steps_of))
             found.append(most)
@@ -99,11 +108,12 @@ class CutBound:
         energy, cycles, fits = self._measured(cells[None])
         levels = np.arange(self.levels)
         own = np.where(innermost < 0, 0.0, energy.more[0][levels[None], innermost])
+        own = np.where(np.isfinite(own), own, 0.0)
         return self._value((energy.least + own.sum(axis=1)) * SHY, cycles, fits)
 
     def _value(self, energy: Array, cycles: Array, fits: Array) -> Array:
         name = self.problem.objective
-        value = energy * cycles if name == "edp" else energy if name == "energy" else cycles
+        value = energy * cycles if name == "edp" else energy if name == "energy" else cycles + 0.0 * energy
         return np.where(fits, value, np.inf)
 
     def _measured(self, chosen: Array) -> tuple[Energy, Array, Array]:
@@ -118,7 +128,9 @@ class CutBound:
         for number, way in enumerate(self.ways):
             energy += self._cross(way, number, at, instances, moved, more)
         passes = self._product(at, at, self.columns.moments, 1, many)[:, 0]
-        cycles = np.maximum(np.ceil(passes / self.machine.compute.rate), self._moving(moved / instances[:, :-1, None]))
+        cycles = np.maximum(
+            np.ceil(passes / self.machine.compute.rate), self._moving(moved / instances[:, :-1, None])
+        )
         energy += self._leaking(instances) * cycles
         most = self.problem.max_cycles
         fits = self._fits(at, many) & (cycles <= (math.inf if most is None else most))
@@ -127,7 +139,9 @@ class CutBound:
             more[:, :, j][still] = np.inf
         return Energy(energy, more), cycles, fits
 
-    def _product(self, at: Mapping[str, Array], loops: Mapping[str, Array], column: int, width: int, many: int) -> Array:
+    def _product(
+        self, at: Mapping[str, Array], loops: Mapping[str, Array], column: int, width: int, many: int
+    ) -> Array:
         found = np.ones((many, width))
         for loop in loops:
             found *= at[loop][:, column : column + width]
@@ -176,11 +190,17 @@ class CutBound:
             alike[:, 1] *= one[:, columns.instances + way.inner]
         last = way.inner == self.levels
         words = self._words(operand) if last else self._tiled(operand, way, at, len(first))
-        leaving *= np.maximum(words * self._meeting(operand, way, at), 0.0 if last else self.apart[way.tensor])
+        leaving *= np.maximum(
+            words * self._meeting(operand, way, at), 0.0 if last else self.apart[way.tensor]
+        )
         arriving *= words
         elided = operand.writes and operand.zero_initialised
-        read = leaving - (self.whole[way.tensor] * alike[:, 0] if elided and rules.first_read == "elided" else 0)
-        fill = arriving - (self.whole[way.tensor] * alike[:, 1] if elided and rules.first_fill == "elided" else 0)
+        read = leaving - (
+            self.whole[way.tensor] * alike[:, 0] if elided and rules.first_read == "elided" else 0
+        )
+        fill = arriving - (
+            self.whole[way.tensor] * alike[:, 1] if elided and rules.first_fill == "elided" else 0
+        )
         read, fill = np.maximum(0.0, read), np.maximum(0.0, fill)
         energy = self._paid(way.outer, "read", instances) * read
         if operand.writes:
@@ -202,14 +222,19 @@ class CutBound:
             return apart
         whole, slid = np.ones(many), np.full(many, np.inf)
         for index in operand.index:
-            loops = [(abs(by), self.problem.bounds[loop], at[loop]) for loop, by in index.coefficients if loop in at]
+            loops = [
+                (abs(by), self.problem.bounds[loop], at[loop])
+                for loop, by in index.coefficients
+                if loop in at
+            ]
             if len(loops) < 2:
                 whole *= loops[0][1] if loops else 1
                 continue
             ends = [(one[:, self.columns.chunks + way.inner], float(bound)) for _, bound, one in loops]
             # As chunks of each loop become more, the sum changes along a line, so that it is least at some end.
             extents = [
-                math.prod(row) * (1 + sum(by * (bound / n - 1) for (by, bound, _), n in zip(loops, row, strict=True)))
+                math.prod(row)
+                * (1 + sum(by * (bound / n - 1) for (by, bound, _), n in zip(loops, row, strict=True)))
                 for row in product(*ends)
             ]
             extent = np.minimum.reduce([np.broadcast_to(one, many) for one in extents])
@@ -250,7 +275,11 @@ class CutBound:
         for level, memory in enumerate(self.machine.levels):
             rates = memory.bandwidth
             both = words[:, level, 0] + words[:, level, 1]
-            for moved, rate in ((words[:, level, 0], rates.read), (words[:, level, 1], rates.write), (both, rates.shared)):
+            for moved, rate in (
+                (words[:, level, 0], rates.read),
+                (words[:, level, 1], rates.write),
+                (both, rates.shared),
+            ):
                 if rate is not None:
                     cycles = np.maximum(cycles, np.ceil(moved / rate - 1e-9))
         return cycles
@@ -303,7 +332,9 @@ def _places(terms: tuple[tuple[int, int], ...]) -> float:
 
 def _reach(index: AffineIndex, bounds: Mapping[str, int]) -> float:
     """Places of a dimension that differ."""
-    return _places(tuple((by, bounds[loop]) for loop, by in index.coefficients)) if index.coefficients else 1.0
+    return (
+        _places(tuple((by, bounds[loop]) for loop, by in index.coefficients)) if index.coefficients else 1.0
+    )
 
 
 def _turns_back(operand: Operand) -> bool:

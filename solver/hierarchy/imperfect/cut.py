@@ -31,9 +31,9 @@ class Way(NamedTuple):
 
 class Columns(NamedTuple):
     """Where the numbers of a loop stand in a row: by level tiles, trips in space, trips in time and their negatives (so
-    that the least of them says the most trips), tiles that differ, instances, and the innermost level down to there at
-    which it turns; moments of the units; and for each way the moments at which words leave, and arrive, by the level from which inwards
-    turns leave the tensor where it is."""
+    that the least of them says the most trips), the innermost level down to there at which it turns, tiles that differ,
+    and instances; moments of the units; and for each way the moments at which words leave, and arrive, by the level
+    from which inwards turns leave the tensor where it is."""
 
     tile: int
     space: int

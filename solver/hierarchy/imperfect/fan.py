@@ -42,6 +42,14 @@ def in_space(
     found = split(0, fanout.x, fanout.y)
     assert found is not None, "trips are those of the fan-out"
     return (
-        *(SpatialLoop(loop, down, "y") for loop, (_, down) in sorted(zip(loops, found, strict=True)) if down > 1),
-        *(SpatialLoop(loop, wide, "x") for loop, (wide, _) in sorted(zip(loops, found, strict=True)) if wide > 1),
+        *(
+            SpatialLoop(loop, down, "y")
+            for loop, (_, down) in sorted(zip(loops, found, strict=True))
+            if down > 1
+        ),
+        *(
+            SpatialLoop(loop, wide, "x")
+            for loop, (wide, _) in sorted(zip(loops, found, strict=True))
+            if wide > 1
+        ),
     )

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import count, product
 from typing import Any, NamedTuple
 
