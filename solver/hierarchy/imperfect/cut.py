@@ -56,8 +56,11 @@ def columns_of(levels: int, ways: Sequence[Way]) -> Columns:
         leaving.append(at)
         arriving.append(at + way.inner + 1)
         at += 2 * (way.inner + 1)
-    begins = [levels * number for number in range(7)]
-    return Columns(*begins, 7 * levels + 1, tuple(leaving), tuple(arriving), at)
+    tile, space, trips, most, mover, chunks, instances = (levels * number for number in range(7))
+    moments = instances + levels + 1
+    return Columns(
+        tile, space, trips, most, mover, chunks, instances, moments, tuple(leaving), tuple(arriving), at
+    )
 
 
 def cuts_of(

@@ -4,9 +4,6 @@ A node is a choice of tensors to keep, of trips in space, and of a cell of cuts 
 The node with the least bound is opened: the cells in which tiles differ most are split, until each is a single cut.
 Then all orders that may differ are costed by the model. Nodes that are left, since time is over or there are too many,
 bound what is not known; nothing is proven unless they reach the best mapping.
-
-The first mappings are the best ones with perfect factors, and with larger bounds (`padding`), whose last passes are
-then cut to what there is: where there are better ones, they are close to these.
 """
 
 from __future__ import annotations
@@ -57,7 +54,8 @@ class CutSearch:
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.problem, self.effort = problem, effort
         self.trials = Trials(problem, effort)
-        self.loops = tuple(loop for loop, bound in problem.bounds.items() if bound > 1)
+        running = tuple(loop for loop, bound in problem.bounds.items() if bound > 1)
+        self.loops = running or problem.nest.loops[:1]
         self.keeps = list(Space(problem).keeps())
         self.bounds = [CutBound(problem, keep, self.loops) for keep in self.keeps]
         self.groups = Groups(problem, tuple((loop,) for loop in self.loops))

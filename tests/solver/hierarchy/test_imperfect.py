@@ -42,10 +42,10 @@ def drawn(seed: int) -> HierarchyProblem | None:
         problem = odd_problem(seed) if seed % 2 else random_problem(seed)
     except InputError:
         return None
-    grown = {loop: bound + random.choice((0, 0, 1, 1, 3)) for loop, bound in problem.nest.bounds}
+    sizes = {loop: random.choice((1, 1, 2, 3, 5)) for loop in problem.nest.loops}
     rules = problem.machine.rules.model_copy(update={"link_transfers": False})
     machine = problem.machine.model_copy(update={"rules": rules})
-    nest = problem.nest.padded(grown)
+    nest = problem.nest.padded(sizes)
     if why_only_perfect(nest, machine) is not None:
         return None
     pins = replace(problem.pins, padded=(), imperfect=True)
@@ -88,8 +88,8 @@ def agrees(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> bool:
 
 @pytest.mark.parametrize("block", range(4))
 def test_what_is_proven_is_what_brute_force_finds(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = sum(agrees(seed, 150, monkeypatch) for seed in range(80 * block, 80 * block + 80))
-    assert compared
+    compared = sum(agrees(seed, 100, monkeypatch) for seed in range(50 * block, 50 * block + 50))
+    assert compared > 5
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_no_cell_costs_more_than_the_mappings_in_it(monkeypatch: pytest.MonkeyPa
         searched.gather()
         assert searched.heap[0][0] <= least.value * (1 + ROUNDING), seed
         compared += 1
-    assert compared > 5
+    assert compared > 3
 
 
 def test_seven_rows_take_four_turns_of_two_units() -> None:
