@@ -12,10 +12,11 @@ import hashlib
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from dis import get_instructions
 from functools import cached_property, partial
 from importlib import import_module
-from types import FunctionType
-from typing import Any
+from types import FunctionType, NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from mapper.models.limit import current
 from mapper.workloads.process.temporary import temporary_folder
@@ -24,18 +25,26 @@ from mapper.workloads.process.temporary import temporary_folder
 class Compiled:
     """A function in machine code, compiled (or read from disk) when it is first called.
 
-    ``called`` are the compiled functions it calls, by the names it uses; they stand in the globals of a twin
-    of the function, where numba resolves its calls. The name of the twin carries a hash of its code, of the
-    numbers it takes from its module, of the fields of the named tuples known there and of its callees: numba's
-    cache on disk looks at one file only and would go on using a kernel whose callee or constant in another file
-    has changed.
+    The compiled functions it calls are those that its module knows by the names it uses, or ``instead`` of these
+    others by the same names. They stand in the globals of a twin of the function, where numba resolves its calls.
+    The name of the twin carries a hash of its code, of the numbers it takes from its module, of the fields of the named
+    tuples known there and of its callees: numba's cache on disk looks at one file only and would go on using a kernel
+    whose callee or constant in another file has changed.
     """
 
     def __init__(
-        self, function: Callable[..., Any], called: dict[str, Compiled], **options: bool | str
+        self, function: Callable[..., Any], instead: dict[str, Compiled], **options: bool | str
     ) -> None:
         assert isinstance(function, FunctionType)
-        self._function, self._called, self._options = function, called, options
+        self._function, self._instead, self._options = function, instead, options
+
+    @cached_property
+    def _called(self) -> dict[str, Compiled]:
+        """The compiled functions it calls, by the names it uses."""
+        scope = self._function.__globals__
+        used = (one.argval for one in get_instructions(self._function) if one.opname == "LOAD_GLOBAL")
+        known = ((name, scope.get(name)) for name in used)
+        return {name: callee for name, callee in known if isinstance(callee, Compiled)} | self._instead
 
     @cached_property
     def identity(self) -> str:
@@ -111,24 +120,37 @@ class Compiled:
         return self.dispatcher(*arguments)
 
 
-def compiled(function: Callable[..., Any], **called: Compiled) -> Compiled:
+def compiled(function: Callable[..., Any], **instead: Compiled) -> Compiled:
     """``function`` in machine code; see `Compiled`."""
-    return Compiled(function, called)
+    return Compiled(function, instead)
 
 
-def inlined(function: Callable[..., Any], **called: Compiled) -> Compiled:
+def inlined(function: Callable[..., Any], **instead: Compiled) -> Compiled:
     """``function`` as lines of every compiled function that calls it: for parts of an inner loop, where a call with its
     arrays would be felt."""
-    return Compiled(function, called, inline="always")
+    return Compiled(function, instead, inline="always")
 
 
-def borrowing(function: Callable[..., Any], **called: Compiled) -> Compiled:
+def borrowing(function: Callable[..., Any], **instead: Compiled) -> Compiled:
     """The same for a function that makes no array itself: it does not count who holds those it is given.
 
     Numba counts wherever it cannot prove it needless: in a long function, and so in one with `inlined` parts, at every
-    use of an array. It refuses to compile such a function if it does make one.
+    use of an array. It refuses to compile such a function if it does make one, but not if it returns one it was given:
+    the caller would give back what nobody has counted, and memory in use would be freed. So what it returns must be
+    declared as numbers; raises `TypeError` otherwise.
     """
-    return Compiled(function, called, _nrt=False)
+    if not _is_of_numbers(get_type_hints(function).get("return")):
+        raise TypeError(f"{function.__qualname__} must return numbers alone: it counts no arrays")
+    return Compiled(function, instead, _nrt=False)
+
+
+def _is_of_numbers(declared: Any) -> bool:
+    """Whether no value of this type is or holds an array: numbers, nothing, and tuples of them."""
+    if declared in (int, float, bool, NoneType):
+        return True
+    if get_origin(declared) is tuple:
+        return all(map(_is_of_numbers, get_args(declared)))
+    return hasattr(declared, "_fields") and all(map(_is_of_numbers, get_type_hints(declared).values()))
 
 
 def _numba() -> Any:

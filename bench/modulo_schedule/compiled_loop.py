@@ -9,6 +9,7 @@ import ctypes
 import re
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pycparser import c_ast, c_generator
 
+from bench.modulo_schedule.structure_text import StructureText, plain
 from mapper.workloads.c.file import LoopPlace, find_loop
 from mapper.workloads.c.lowering import Lowering, lower
 from mapper.workloads.c.name import calls, names_in, stores
@@ -52,45 +54,11 @@ def c_type_of(value: Value) -> str:
     return {"unsigned": "unsigned", "ulong": "unsigned long long", "long": "long long"}.get(value.kind, "int")
 
 
-def _plain(array: str) -> str:
-    """The name of an array as C has it."""
-    return array.replace(".", "__")
-
-
-class _Members(c_generator.CGenerator):  # type: ignore[misc]
-    """Writes members of structures as words of the arrays that kernels have of them."""
-
-    def __init__(self, structures: frozenset[str]) -> None:
-        super().__init__()
-        self.structures = structures
-
-    def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
-        name, index = self._word(node)
-        return f"{_plain(name)}[{index}]"
-
-    def _word(self, node: c_ast.Node) -> tuple[str, str]:
-        """The array of a member, and the index of its structure.
-
-        Raises: NotImplementedError for a structure that is reached in another way.
-        """
-        if isinstance(node, c_ast.StructRef):
-            name, index = self._word(node.name)
-            return f"{name}.{node.field.name}", index
-        if isinstance(node, c_ast.ID) and str(node.name) in self.structures:
-            return str(node.name), "0"
-        if isinstance(node, c_ast.ArrayRef):
-            name, index = self._word(node.name)
-            if index == "0":
-                return name, self.visit(node.subscript)
-        raise NotImplementedError("structures behind pointers that move are not written out")
-
-
 class Recorded(Lowering):
     """Writes down what the front end follows on its way to the loop."""
 
     def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool, least: int) -> None:
         self.written: list[str] = []
-        self.unwritten: NotImplementedError | None = None
         self.declared: dict[str, str] = {}
         self.outputs: dict[str, str] = {}
         super().__init__(place, passes, middle, least)
@@ -98,7 +66,7 @@ class Recorded(Lowering):
     def _attempt(self, node: c_ast.Node) -> None:
         numbers = self._numbers(names_in(node))
         super()._attempt(node)
-        generator = _Members(frozenset(self.structures) - self.scalars.keys())
+        generator = self.text_of_structures()
         for one in node.decls if isinstance(node, c_ast.DeclList) else [node]:
             if (
                 isinstance(one, c_ast.Assignment)
@@ -109,13 +77,24 @@ class Recorded(Lowering):
             elif isinstance(one, c_ast.Decl) and one.init is not None and self.scalars.get(str(one.name)):
                 self._write(numbers, one.init, generator, f"{one.name} = ")
 
+    def text_of_structures(self) -> StructureText:
+        """What writes the structures as the front end has them by now."""
+        pointers = {name: value.base for name, value in self.scalars.items() if value is not None}
+        bases = {name: base for name, base in pointers.items() if base in self.structures}
+        return StructureText(
+            frozenset(self.arrays),
+            frozenset(self.structures),
+            bases,
+            lambda node: self.structure_of(node) is not None,
+        )
+
     def _write(
         self, numbers: list[str], node: c_ast.Node, generator: c_generator.CGenerator, before: str = ""
     ) -> None:
-        try:
-            self.written += [*numbers, f"{before}{generator.visit(node)};"]
-        except NotImplementedError as error:
-            self.unwritten = error
+        """Writes a statement that was followed; what the scalars of others are, is written before the loop."""
+        if names_in(node) <= self.types.keys() | self.arrays.keys() | self.structures.keys():
+            with suppress(NotImplementedError):
+                self.written += [*numbers, f"{before}{generator.visit(node)};"]
 
     def _numbers(self, names: frozenset[str]) -> list[str]:
         lines = []
@@ -123,7 +102,8 @@ class Recorded(Lowering):
             value = self.scalars[name]
             if value is not None and value.node is None and name in self.types:
                 own = "__own" if value.base in self.scalars else ""
-                shown = c_number(value) if value.base is None else f"{value.base}{own} + {value.number}"
+                base = "" if value.base in self.structures else f"{plain(value.base or '')}{own} + "
+                shown = c_number(value) if value.base is None else f"{base}{value.number}"
                 lines.append(f"{name} = {shown};")
         return lines
 
@@ -132,7 +112,8 @@ class Recorded(Lowering):
         for name, found in self.types.items():
             value = self.scalars.get(name)
             base = None if value is None else value.base
-            self.declared[name] = c_type(found) if base is None else f"{c_type(self.arrays[base].type)} *"
+            pointer = "" if base is None else f"{c_type(self.arrays[base].type)} *"
+            self.declared[name] = "long long" if base in self.structures else pointer or c_type(found)
         super()._enter(count)
 
     def _keep(self, loop: c_ast.Node, phis: dict[str, int]) -> None:
@@ -167,10 +148,8 @@ def function_text(loop: Recorded, name: str) -> str:
 
     Raises: NotImplementedError for structures that are reached in ways that are not written out.
     """
-    if loop.unwritten is not None:
-        raise loop.unwritten
     place = loop.place_of_loop
-    generator = _Members(frozenset(loop.structures) - loop.scalars.keys())
+    generator = loop.text_of_structures()
     lines = []
     for key, node in place.types.items():
         scalar = type_of(node, place.types)
@@ -186,7 +165,7 @@ def function_text(loop: Recorded, name: str) -> str:
     for array, shape in loop.arrays.items():
         if array in loop.outputs:
             continue
-        shown = _plain(array) + "__own" * (array in loop.declared)  # a pointer that moves has that name
+        shown = plain(array) + "__own" * (array in loop.declared)  # a pointer that moves has that name
         rows = "".join(f"[{size}]" for size in shape.sizes[1:])
         declared = f"{c_type(shape.type)} {f'(*{shown}){rows}' if rows else f'*{shown}'}"
         if array.partition(".")[0] in shared:
@@ -200,14 +179,15 @@ def function_text(loop: Recorded, name: str) -> str:
             (before if key in shared else inside).append(f"{'static ' * (key in shared)}{kind} {key};")
     lines += before
     lines += [
-        f"static inline {generator.visit(one)}".replace("static inline static", "static").replace(
-            "inline inline", "inline"
-        )
+        "static inline " + re.sub(r"^((static|inline)\s+)+", "", generator.visit(one))
         for one in _called(place)
     ]
     lines += [f"void {name}(void **memory) {{", *inside]
+    whole = place.loop
+    if isinstance(whole, c_ast.For):  # what it starts with is among what was written
+        whole = c_ast.For(None, whole.cond, whole.next, whole.stmt)
     # What returns from the function leaves the loop, and its results are written all the same.
-    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(place.loop))
+    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(whole))
     lines += [*loop.written, body, ";", "mapper_end: ;"]
     for key, kind in loop.outputs.items():
         lines.append(f"*({kind} *)memory[{at}] = {key};")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def paddable_loops(nest: LoopNest) -> tuple[str, ...]:
     They do so if they write beyond the end of the result, or add a product one of whose factors lies beyond the end of
     its tensor, where zeros are: if the loop stands alone in a dimension of the result, or of a factor (of every summand
     where the nest only adds), whose tensor nothing else reaches. Loops that carry a dependence, or run once, keep their
-    bounds.
+    bounds, and so do those that would grow into the words of another loop's iterations, or into gaps between them, as
+    ``n`` does in ``O[4*k+n]``.
     """
     tensors = Counter(operand.tensor or operand.name for operand in nest.operands)
     alone = [
@@ -66,6 +67,14 @@ def paddable_loops(nest: LoopNest) -> tuple[str, ...]:
         zeros = [loop in own for own, op in zip(alone, nest.operands, strict=True) if op.access == "read"]
         nothing = any(zeros) if nest.operation == "multiply_add" else bool(zeros) and all(zeros)
         outside = all(loop in own for own, op in zip(alone, nest.operands, strict=True) if op.writes)
-        if bound > 1 and loop not in nest.sequential_loops and (outside or nothing):
+        inside = any(loop in _steps_within(nest, operand) for operand in nest.operands if operand.writes)
+        if bound > 1 and loop not in nest.sequential_loops and not inside and (outside or nothing):
             free.append(loop)
     return tuple(free)
+
+
+def _steps_within(nest: LoopNest, operand: Operand) -> set[str]:
+    """Loops whose steps along a dimension are smaller than those of another loop."""
+    moving = {loop for loop, bound in nest.bounds if bound > 1}
+    steps = [{loop: abs(factor) for loop, factor in d.coefficients if loop in moving} for d in operand.index]
+    return {loop for own in steps for loop, step in own.items() if step < max(own.values())}

@@ -12,6 +12,7 @@ from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.hierarchy.exact import branch_and_bound
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
+from mapper.solver.hierarchy.heuristic.cosa import COSA
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
 from mapper.solver.hierarchy.imperfect.method import with_imperfect_factors
 from mapper.solver.hierarchy.padding.method import without_padding
@@ -79,6 +80,7 @@ METHODS: dict[str, Method[HierarchyProblem, HierarchyMapping]] = {
         BRUTE_FORCE,
         without_padding(ANNEALING),
         without_padding(HILL_CLIMBING),
+        without_padding(COSA),
         without_padding(RANDOM_SEARCH),
     )
 }

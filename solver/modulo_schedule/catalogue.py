@@ -13,33 +13,46 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.models.plain import on_disk
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.method import Effort, Method, Progress, Start
 from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
-from mapper.solver.modulo_schedule.exact.crowding import is_crowded, may_be_crowded
+from mapper.solver.modulo_schedule.exact.crowding import is_crowded
 from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
+from mapper.solver.modulo_schedule.exact.issue_time import bound_by_times
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.embedding import corners, embed
-from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE, search_at_once
+from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE, search_first
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
-STAGES = (
+Stage = tuple[Method[ModuloProblem, ModuloSchedule], bool, float]
+"""A method, whether on the corners of the array, and the share of the time that is left it may take, if there is a
+limit."""
+STAGES: tuple[Stage, ...] = (
     (ITERATIVE, False, 0.3),
     (ITERATIVE, True, 0.2),
     (CONSTRAINT_PROGRAM, False, 0.6),
     (CONSTRAINT_PROGRAM, True, 0.4),
     (ANNEALING, False, 1.0),
 )
-"""Methods in turn, whether on the corners of the array, and the share of the time that is left they may take, if there
-is a limit."""
+"""In turn, from the schedule and the bound of `_begun`."""
+BEGINNING = 0.3
+"""The share of the time for the first schedule."""
+WITHOUT_MACHINE_CODE: tuple[Stage, ...] = (
+    (CONSTRAINT_PROGRAM, False, 0.7),
+    (ITERATIVE, False, 0.7),
+    (ANNEALING, False, 1.0),
+)
+"""In turn against the clock where heuristics would run as plain Python until they are compiled: a solver needs no
+compiling."""
 ABOVE_ONE = 0.5
 """The share of the time for II 2 where II 1 is ruled out."""
 
 
 def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    """A heuristic first: a schedule at MII is proven by that. Else CP-SAT decides the intervals in between.
+    """A heuristic first: a schedule at a bound is proven by that. Else CP-SAT decides the intervals in between.
 
     Both are also tried on every smaller array at the corner of the machine on which the operations would fit into
     a smaller II than was found: a schedule there is one of the whole (`embedding`). So a larger array ends no worse
@@ -53,13 +66,14 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     if why_infeasible(problem) is not None:
         return replace(CONSTRAINT_PROGRAM.search(problem, effort), method=CONSTRAINT_PROGRAM.name)
     best: Outcome[ModuloSchedule] | None = None
-    if problem.fixed_ii is None and may_be_crowded(problem):
-        best = _above_one(problem, effort)
-    for method, parts, share in STAGES:
+    stages = WITHOUT_MACHINE_CODE
+    if effort.deadline is None or on_disk(ITERATIVE.prepare):
+        stages = STAGES
+        best, effort = _begun(problem, effort)
+    for method, parts, share in stages:
         if best is not None and (best.proven or effort.stopped() is not None):
             break
-        left = effort.seconds_left()
-        own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
+        own = _shared(effort, share)
         if parts:
             assert best is not None
             best = on_corners(problem, own, method, best)
@@ -70,18 +84,34 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     return best if best.proven else replace(best, stop=effort.stopped() or best.stop)
 
 
-def _above_one(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule] | None:
-    """Where II 1 is ruled out for want of room, what CP-SAT finds and proves of II 2; None where it is not ruled out,
-    or a brief search has a schedule of it."""
-    at_once = search_at_once(problem, effort)
-    if at_once.value == 1 or not is_crowded(problem, effort):
-        return None
+def _shared(effort: Effort, share: float) -> Effort:
+    """The effort with so much of the time that is left."""
     left = effort.seconds_left()
-    own = effort if left is None else replace(effort, deadline=time.monotonic() + ABOVE_ONE * left)
-    found = CONSTRAINT_PROGRAM.search(replace(problem, fixed_ii=2), own)
-    if found.mapping is None:
-        return Outcome.unknown("heuristic", 3 if found.proven else 2, method=CONSTRAINT_PROGRAM.name)
-    return _accepted(problem, Outcome.optimal(found.mapping, 2, method=CONSTRAINT_PROGRAM.name))
+    return effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
+
+
+def _begun(problem: ModuloProblem, effort: Effort) -> tuple[Outcome[ModuloSchedule] | None, Effort]:
+    """What is proven of small IIs by issue times alone or for want of room, if anything is; and the effort of searches
+    that go on from the heuristic's first schedule and that bound."""
+    first = _accepted(problem, search_first(problem, _shared(effort, BEGINNING)))
+    if first.mapping is None or first.value is None or first.bound is None or problem.fixed_ii is not None:
+        return None, effort
+    value, bound = first.value, bound_by_times(problem, int(first.bound), int(first.value), effort)
+    mapping, method = first.mapping, ITERATIVE.name
+    if bound == 1 < value and is_crowded(problem, effort):
+        bound = 2
+        if value > bound:
+            found = CONSTRAINT_PROGRAM.search(replace(problem, fixed_ii=2), _shared(effort, ABOVE_ONE))
+            if found.mapping is not None:
+                mapping, value, method = found.mapping, 2, CONSTRAINT_PROGRAM.name
+            elif found.proven:
+                bound = 3
+    before = effort.known(problem)
+    searches = 0 if before is None else before.searches
+    going_on = replace(effort, start=Start(problem, mapping, value, bound, method, searches=searches))
+    if bound == first.bound:
+        return None, going_on
+    return Outcome.unknown("heuristic", bound, method=CONSTRAINT_PROGRAM.name), going_on
 
 
 def on_corners(
@@ -148,7 +178,8 @@ def _better(one: Outcome[ModuloSchedule], other: Outcome[ModuloSchedule]) -> Out
     restrictions = () if met else chosen.restrictions
     stop = "complete" if met else other.stop
     # A schedule of one method and a bound of another prove together.
-    names = dict.fromkeys(outcome.method for outcome in (one, other) if outcome.method)
+    both = sorted((one, other), key=lambda outcome: outcome.mapping is None)
+    names = dict.fromkeys(outcome.method for outcome in both if outcome.method)
     method = " + ".join(names) if met else chosen.method
     return replace(chosen, bound=bound, proven=met, stop=stop, restrictions=restrictions, method=method)
 

@@ -10,9 +10,11 @@ from mapper.formulations.modulo_schedule.infeasible import executed_iterations, 
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.parity import least_bound, odd_walk
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.models.modulo_schedule.bound import recurrence_of, res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
+from mapper.models.modulo_schedule.whole.mapping import WholeMapping
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.exact.refutation import refutation
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
@@ -21,8 +23,11 @@ OBJECTIVE = "least initiation interval, in cycles"
 Evidence = dict[str, Any]
 
 
+Problem = ModuloProblem | WholeProblem | LayerProblem
+
+
 def prove(
-    problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule | LayerMapping], effort: Effort
+    problem: Problem, claim: Claim[ModuloSchedule | WholeMapping | LayerMapping], effort: Effort
 ) -> Proof:
     """The proof of ``claim``.
 
@@ -32,7 +37,9 @@ def prove(
         raise NotCertifiedError(
             "the bound on a layer's cycles covers loop bodies, for which there is no checker"
         )
-    assert not isinstance(claim.mapping, LayerMapping)
+    if isinstance(problem, WholeProblem):
+        raise NotCertifiedError("a whole kernel has no checker; certify its loops, each as FILE:FUNCTION:N")
+    assert not isinstance(claim.mapping, WholeMapping | LayerMapping)
     mapping = None if claim.mapping is None else _mapping(problem, claim.mapping)
     value = None if claim.value is None else int(claim.value)
     if claim.status == "infeasible":
@@ -100,9 +107,9 @@ def _no_interval(problem: ModuloProblem, effort: Effort) -> Evidence:
     raise NotCertifiedError("no evidence that no II has a schedule")
 
 
-def restated(problem: ModuloProblem | LayerProblem) -> dict[str, Any] | None:
-    """The problem as plain numbers; layers of networks have no checker."""
-    return None if isinstance(problem, LayerProblem) else _problem(problem)
+def restated(problem: Problem) -> dict[str, Any] | None:
+    """The problem as plain numbers; layers of networks, and whole kernels, have no checker."""
+    return _problem(problem) if isinstance(problem, ModuloProblem) else None
 
 
 def _problem(problem: ModuloProblem) -> dict[str, Any]:

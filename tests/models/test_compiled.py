@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections import namedtuple
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import pytest
 
 from mapper.formulations.pareto import undominated
 from mapper.models import plain
-from mapper.models.compiled import Compiled, compiled
+from mapper.models.compiled import Compiled, borrowing, compiled
 from mapper.models.compiling import CHILD, Wanted
 from mapper.models.limit import Limit, UnfinishedError
 from mapper.models.plain import bridged, in_time, limited, nobody_hears, on_disk
@@ -263,3 +264,53 @@ def test_the_fields_of_a_named_tuple_are_part_of_what_machine_code_is_made_of() 
         exec(source, scope)
         identities.append(compiled(scope["first"]).identity)
     assert identities[0] == identities[2] != identities[1]
+
+
+class _Pair(NamedTuple):
+    total: int
+    share: float
+
+
+def _returns_numbers(counts: Any) -> tuple[_Pair, bool]:
+    return _Pair(counts[0], counts[1] / 2), True
+
+
+def _returns_what_it_was_given(counts: Any) -> Any:
+    return counts
+
+
+def _hides_what_it_was_given(counts: Any) -> tuple[int, _Half]:
+    return 0, _Half(counts, 0)
+
+
+def test_what_counts_no_arrays_may_return_numbers() -> None:
+    assert borrowing(_returns_numbers).plain([4, 3]) == (_Pair(4, 1.5), True)
+
+
+@pytest.mark.parametrize("function", [_returns_what_it_was_given, _hides_what_it_was_given, _first_half])
+def test_what_counts_no_arrays_may_not_return_one(function: Callable[..., Any]) -> None:
+    # The caller would give back what nobody counted: memory in use is freed.
+    with pytest.raises(TypeError, match=f"{function.__name__} must return numbers alone"):
+        borrowing(function)
+
+
+def _doubled(counts: Any) -> int:
+    total: int = total_of(counts)
+    return 2 * total
+
+
+def _sum(counts: Any) -> int:
+    return int(counts.sum())
+
+
+def _largest(counts: Any) -> int:
+    return int(counts.max())
+
+
+total_of: Any = compiled(_sum)
+
+
+def test_a_compiled_function_calls_what_its_module_knows_or_what_stands_instead() -> None:
+    known, other = compiled(_doubled), compiled(_doubled, total_of=compiled(_largest))
+    assert known.identity != other.identity
+    assert (known.plain(np.array([2, 3])), other.plain(np.array([2, 3]))) == (10, 6)

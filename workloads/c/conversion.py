@@ -142,6 +142,8 @@ class Conversions:
         if value.kind == "float":
             return value
         if value.node is None:
+            if value.origin is not None:
+                return None
             number = float(value.number)
             exact = value.kind in FLOATING and (rounded(number) == number or number != number)
             return floating(rounded(number)) if exact else None
@@ -157,7 +159,7 @@ class Conversions:
                 raise self.fault(node, "a pointer is used as a number; use subscripts")
             return replace(self.to_kind(replace(value, base=None), kind, node), base=value.base)
         if value.kind not in FLOATING and kind not in FLOATING and (value.kind in WIDE) == (kind in WIDE):
-            return Value(kind, value.node, value.number, value.form, value.boolean)
+            return replace(value, kind=kind)
         if (value.kind, kind) == ("double", "float"):
             narrowed = self._narrowed(value)
             if narrowed is not None:

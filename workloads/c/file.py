@@ -32,7 +32,8 @@ LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 class LoopPlace:
     """One innermost loop: the file's global declarations and types, the functions that may be called, the function,
     and the loop. ``others``: how many more innermost loops the function has; ``files``: names by the number that
-    coordinates give; ``inputs``: the headers that were read; ``structures``: those that are declared, by their tags."""
+    coordinates give; ``inputs``: the headers that were read; ``structures``: those that are declared, by their tags;
+    ``text``: the function with what it names, preprocessed."""
 
     source: str
     declarations: tuple[c_ast.Decl, ...]
@@ -44,6 +45,7 @@ class LoopPlace:
     files: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
     structures: Mapping[str, c_ast.Struct] = field(default_factory=dict)
+    text: str = ""
 
     @property
     def name(self) -> str:
@@ -72,10 +74,24 @@ def find_loop(
 
     Raises: InputError if the text is not C, holds no such loop, or the loop is outside the subset.
     """
+    places = find_loops(text, source, function, reading)
+    first = places[0]
+    if number is not None and number >= len(places):
+        remedy = f"has {len(places)} innermost loops, counted from 0; give one of them"
+        raise first.fault(first.function, remedy)
+    check_subset(places[number or 0])
+    return places[number or 0]
+
+
+def find_loops(text: str, source: str, function: str | None, reading: SourceReading) -> tuple[LoopPlace, ...]:
+    """All innermost loops of ``function`` (None: the only one that loops), in the order of the text.
+
+    Raises: InputError if the text is not C, or holds no such function with a loop.
+    """
     plain, inputs = expanded(text, source, reading)
     unit = cut(plain, source)
     chosen_name = _function(unit, function)
-    parsed = _parsed(unit, chosen_name)
+    parsed, own_text = _parsed(unit, chosen_name)
     defined = {str(one.decl.name): one for one in parsed.ext if isinstance(one, c_ast.FuncDef)}
     # In broken text the parser takes arrays, too, for functions with a body.
     if chosen_name not in defined or not isinstance(defined[chosen_name].decl.type, c_ast.FuncDecl):
@@ -85,17 +101,15 @@ def find_loop(
     loops = innermost(chosen.body)
     if not loops:
         raise fault(source, files, chosen, chosen_name, "has no loop; give a function with one")
-    if number is not None and number >= len(loops):
-        remedy = f"has {len(loops)} innermost loops, counted from 0; give one of them"
-        raise fault(source, files, chosen, chosen_name, remedy)
     declarations = tuple(item for item in parsed.ext if isinstance(item, c_ast.Decl))
     types = {str(item.name): item.type for item in parsed.ext if isinstance(item, c_ast.Typedef)}
-    place = LoopPlace(
-        source, declarations, chosen, loops[number or 0], len(loops) - 1, types, defined, files, inputs,
-        {str(one.name): one for one in _structures(parsed)},
+    structures = {str(one.name): one for one in _structures(parsed)}
+    return tuple(
+        LoopPlace(
+            source, declarations, chosen, loop, len(loops) - 1, types, defined, files, inputs, structures, own_text
+        )
+        for loop in loops
     )  # fmt: skip
-    _check_subset(place)
-    return place
 
 
 def expanded(text: str, source: str, reading: SourceReading) -> tuple[str, tuple[InputFile, ...]]:
@@ -109,12 +123,15 @@ def expanded(text: str, source: str, reading: SourceReading) -> tuple[str, tuple
     return found.text, found.files
 
 
-def _parsed(unit: Unit, function: str) -> c_ast.FileAST:
-    """The chosen function with what it names; without the functions that it calls where those cannot be read."""
+def _parsed(unit: Unit, function: str) -> tuple[c_ast.FileAST, str]:
+    """The chosen function with what it names, parsed and as text; without the functions that it calls where those
+    cannot be read."""
     try:
-        return _parse(unit.around(function), unit)
+        text = unit.around(function)
+        return _parse(text, unit), text
     except InputError:
-        return _parse(unit.around(function, callees=False), unit)
+        text = unit.around(function, callees=False)
+        return _parse(text, unit), text
 
 
 def _parse(text: str, unit: Unit) -> c_ast.FileAST:
@@ -162,11 +179,12 @@ def innermost(node: c_ast.Node) -> list[Loop]:
     return [node] if isinstance(node, LOOPS) and not found else found
 
 
-def _check_subset(place: LoopPlace) -> None:
+def check_subset(place: LoopPlace) -> None:
+    """Raises InputError for what no loop may hold."""
     waiting: list[c_ast.Node] = [place.loop]
     while waiting:
         node = waiting.pop()
         remedy = REFUSED.get(type(node).__name__)
-        if remedy is not None:
+        if remedy is not None and not (isinstance(node, c_ast.Struct) and node.decls is None):
             raise place.fault(node, remedy)
         waiting += [child for _, child in reversed(node.children())]

@@ -12,6 +12,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.loop.affine import Form, plus
 from mapper.workloads.loop.body import Value
 from mapper.workloads.loop.kind import FLOATING, UNSIGNED, bits_of
+from mapper.workloads.loop.trips import trips
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
@@ -37,7 +38,7 @@ class LoopHeader:
         if self.start.node is not None or self.bound.node is not None:
             return None
         first, last = self._number(self.start), self._number(self.bound)
-        return _count(self.symbol, first, last, self.step)
+        return trips(self.symbol, first, last, self.step)
 
     @property
     def leaves_its_type(self) -> bool:
@@ -137,20 +138,6 @@ def _step(loop: c_ast.For, name: str, expressions: Expressions) -> int | None:
         if _is_name(value.right, name) and value.op == "+":
             return expressions.value(value.left, None).literal
     return None
-
-
-def _count(symbol: str, start: int, bound: int, step: int) -> int | None:
-    """How often the loop runs, None if it never ends."""
-    if symbol == "!=":
-        distance = bound - start
-        return distance // step if distance % step == 0 and distance // step >= 0 else None
-    upwards = symbol in ("<", "<=")
-    reach = (bound - start if upwards else start - bound) + (1 if symbol in ("<=", ">=") else 0)
-    if reach <= 0:
-        return 0
-    if (step > 0) != upwards:
-        return None
-    return -(-reach // abs(step))
 
 
 def _is_name(node: c_ast.Node, name: str) -> bool:

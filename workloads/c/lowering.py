@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TypeVar
 
 from pycparser import c_ast
 
@@ -186,8 +187,7 @@ class Lowering(Way):
 
     def _keep(self, loop: Loop, phis: dict[str, int]) -> None:
         """Stores what is read after the loop."""
-        shared = {str(one.name) for one in self.place_of_loop.declarations}
-        for name in sorted((read_after(self.place_of_loop.function.body, loop) | shared) & phis.keys()):
+        for name in sorted(self._read_later(loop, phis) & phis.keys()):
             value = self.scalars[name]
             if value is None or value.base is not None:
                 continue
@@ -195,17 +195,33 @@ class Lowering(Way):
             self.body.store(name, value.kind, integer(0), value, None)
             self.note(f"{name} is read after the loop: each iteration stores it to the word {name}[0]")
 
+    def _read_later(self, loop: Loop, phis: dict[str, int]) -> frozenset[str]:
+        """Scalars that the loop leaves to what comes after it."""
+        shared = {str(one.name) for one in self.place_of_loop.declarations}
+        return read_after(self.place_of_loop.function.body, loop) | shared
+
+
+Lowered = TypeVar("Lowered", bound=Lowering)
+
 
 def lower(place: LoopPlace, passes: frozenset[str]) -> Lowering:
     """The lowered loop; triangular loops are posed where they run, and those between borders with larger parameters.
 
     Raises: InputError naming file, line and function for anything outside the subset.
     """
-    found = Lowering(place, passes)
+    return lowered_by(Lowering, place, passes)
+
+
+def lowered_by(kind: type[Lowered], place: LoopPlace, passes: frozenset[str]) -> Lowered:
+    """The same by a class of its own.
+
+    Raises: InputError as ``lower``.
+    """
+    found = kind(place, passes)
     if found.header is None or found.header.known or found.header.runs not in (0, 1):
         return found
     for middle, least in ((True, ASSUMED_INTEGER), (False, LARGER_INTEGER), (True, LARGER_INTEGER)):
-        other = Lowering(place, passes, middle, least)
+        other = kind(place, passes, middle, least)
         if other.header is not None and other.header.runs:
             return other
     return found

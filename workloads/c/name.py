@@ -67,8 +67,21 @@ def calls(node: c_ast.Node) -> frozenset[str]:
 
 def read_after(function: c_ast.Node, loop: c_ast.Node) -> frozenset[str]:
     """Scalars that the text reads after ``loop``."""
+    return _read(function, loop, False)
+
+
+def read_outside(function: c_ast.Node, loop: c_ast.Node) -> frozenset[str]:
+    """Scalars that the text reads before ``loop`` or after it."""
+    return _read(function, loop, True)
+
+
+def read_in(node: c_ast.Node) -> frozenset[str]:
+    """Scalars that ``node`` reads."""
+    return _read(node, None, True)
+
+
+def _read(function: c_ast.Node, loop: c_ast.Node | None, passed: bool) -> frozenset[str]:
     reads: list[str] = []
-    passed = False
     written: set[int] = set()
     waiting = [function]
     while waiting:

@@ -271,7 +271,8 @@ class Way(Statements, ABC):
         self._start(node)
         changed = self._changed(node.stmt)
         header = header_of(node, self, changed)
-        changed |= assigned(node.next) if node.next is not None else frozenset()
+        for one in (node.cond, node.next):
+            changed |= assigned(one) if one is not None else frozenset()
         first = dict(self.scalars)
         for scalar in sorted(changed & self.scalars.keys()):
             found = self.scalars[scalar]

@@ -66,6 +66,7 @@ class _LiveIn(_Part):
     value: Name
     operands: list[tuple[Place, Place]] = []
     initial: list[tuple[Place, Place]] = []
+    offsets: list[Place] = []
 
 
 class GraphDocument(_Part):
@@ -130,6 +131,7 @@ def _entry_fields(kernel: Kernel) -> dict[str, Any]:
                 "operands": [list(place) for place in one.operands],
                 "initial": [list(place) for place in one.initial],
             }
+            | ({"offsets": list(one.offsets)} if one.offsets else {})
             for one in kernel.live_ins
         ]
     if kernel.assumed_trips is not None:
@@ -191,7 +193,10 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     kernel = Kernel(
         document.name, graph, arrays, document.trip_count, document.text, tuple(document.notes),
         tuple(EntryOperation(one.name, one.opcode, tuple(one.operands), one.array) for one in document.entry),
-        tuple(LiveIn(one.value, tuple(one.operands), tuple(one.initial)) for one in document.live_ins),
+        tuple(
+            LiveIn(one.value, tuple(one.operands), tuple(one.initial), tuple(one.offsets))
+            for one in document.live_ins
+        ),
         document.assumed_trips,
     )  # fmt: skip
     check_graph(graph, source)
@@ -243,7 +248,9 @@ def _check_entry(kernel: Kernel, source: str) -> None:
         initial = ((at, place) for at, place in live_in.initial if at < len(edges))
         found = sum(place in dict(operations[at].immediates) for at, place in operands)
         found += sum(place < len(edges[at].initial) for at, place in initial)
-        if live_in.value not in known or found < len(live_in.operands) + len(live_in.initial):
+        found += sum(at < len(operations) and operations[at].array is not None for at in live_in.offsets)
+        places = len(live_in.operands) + len(live_in.initial) + len(live_in.offsets)
+        if live_in.value not in known or found < places:
             raise InputError(
                 source, f"live_ins.{live_in.value[:60]}", "is no value or has no place; correct it"
             )

@@ -47,6 +47,8 @@ def entered(kernel: Kernel, memory: Memory) -> Kernel:
             initial = list(edges[at].initial)
             initial[place] = number
             edges[at] = replace(edges[at], initial=tuple(initial))
+        for position in live_in.offsets:
+            operations[position] = replace(operations[position], offset=int(number))
     graph = replace(kernel.graph, operations=tuple(operations), edges=tuple(edges))
     return replace(kernel, graph=graph, entry=(), live_ins=())
 

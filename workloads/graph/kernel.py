@@ -35,11 +35,13 @@ class EntryOperation:
 @dataclass(frozen=True)
 class LiveIn:
     """A value of the entry that the loop takes: in ``operands`` (operation and operand, by position) and as the first
-    value of edges (``initial``: edge, and which of its initial values). The graph holds 0 there."""
+    value of edges (``initial``: edge, and which of its initial values), and as what loads and stores displace their
+    index by (``offsets``: operations by position). The graph holds 0 there, or the number of the first start."""
 
     value: str
     operands: tuple[tuple[int, int], ...] = ()
     initial: tuple[tuple[int, int], ...] = ()
+    offsets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,42 +8,42 @@ after the loads, when the values they write are there, and the loads' pointer wo
 
 from __future__ import annotations
 
-from mapper.workloads.loop.affine import at, split
-from mapper.workloads.loop.body import LoopBody, Node, Value, integer
+from mapper.workloads.loop.affine import Form, constant, plus, split
+from mapper.workloads.loop.body import LoopBody, Node, Value
+from mapper.workloads.loop.lowered import LoweredLoop
 
 
-def reduce_addresses(
-    body: LoopBody,
-    variable: Value | None,
-    step: int,
-    symbols: dict[str, int],
-    pointer_uses: int | None = None,
-) -> None:
+def reduce_addresses(loop: LoweredLoop, pointer_uses: int | None = None) -> None:
     """Gives every access with an affine index its pointer and ``offset``; one that stays at a word takes that
-    word's number. ``variable``: the loop's, which steps by ``step``, if any; ``symbols``: numbers of the live-ins.
-    After ``pointer_uses`` accesses (None: never) another pointer is begun.
+    word's number. After ``pointer_uses`` accesses (None: never) another pointer is begun. Where starts of the loop
+    differ, a displacement may, too: the start writes it into the access.
     """
+    body, variable, step = loop.body, loop.variable, loop.step
     counted = variable is not None and variable.form is not None and _is_needed(body, variable)
-    shared: dict[tuple[str, int], tuple[Value, int, int]] = {}
+    shared: dict[tuple[str, int], tuple[Value, Form, int]] = {}
     for node in [node for node in body.nodes if not node.entry and not node.replaced]:
         parts = None if node.index_form is None else split(node.index_form)
         if parts is None or node.index_form is None:
             if node.array is not None:
                 _displace(body, node)
             continue
-        stride, first = parts[0], at(node.index_form, 0, symbols)
-        if stride == 0 or not -(1 << 31) <= first < 1 << 31:
-            node.operands = (integer(first), *node.operands[1:]) if stride == 0 else node.operands
+        stride, first = parts[0], loop.at(node.index_form, 0)
+        if stride == 0 or not -(1 << 31) <= first.number < 1 << 31:
+            node.operands = (first, *node.operands[1:]) if stride == 0 else node.operands
             continue
         group = node.opcode, stride
         if group not in shared and counted and variable and variable.form and group == ("load", step):
-            shared[group] = (variable, at(variable.form, 0, symbols), 0)
+            shared[group] = (variable, _first(variable.form), 0)
         if group not in shared or shared[group][2] == pointer_uses:
-            shared[group] = (_pointer(body, node, first, stride), first, 0)
+            shared[group] = (_pointer(loop, node, stride), _first(node.index_form), 0)
         pointer, start, uses = shared[group]
         shared[group] = (pointer, start, uses + 1)
         node.operands = (pointer, *node.operands[1:])
-        node.offset = first - start
+        apart = loop.at(plus(_first(node.index_form), start, -1), 0)
+        if apart.origin is None:
+            node.offset = int(apart.number)
+        else:
+            node.moved = apart
 
 
 def _displace(body: LoopBody, node: Node) -> None:
@@ -65,9 +65,18 @@ def _displace(body: LoopBody, node: Node) -> None:
     node.operands = (index, *node.operands[1:])
 
 
-def _pointer(body: LoopBody, node: Node, first: int, stride: int) -> Value:
-    """A new value that is ``first`` in iteration 0 and grows by ``stride``."""
-    pointer = body.counter(f"at_{node.array}", "int", integer(first - stride), stride)
+def _first(form: Form) -> Form:
+    """What an affine form is in iteration 0."""
+    parts = split(form)
+    assert parts is not None
+    return parts[1]
+
+
+def _pointer(loop: LoweredLoop, node: Node, stride: int) -> Value:
+    """A new value that is where ``node`` accesses in iteration 0, and grows by ``stride``."""
+    body = loop.body
+    before = loop.at(plus(_first(node.index_form or {}), constant(stride), -1), 0)
+    pointer = body.counter(f"at_{node.array}", "int", before, stride)
     body.nodes[pointer.node or 0].is_pointer = True
     return pointer
 

@@ -12,6 +12,8 @@ from mapper.workloads.loop.kind import opcode as typed
 
 ORDERS = ("lt", "le", "gt", "ge", "eq", "ne")
 COMPARISONS = frozenset({*ORDERS, *(f"{one}.i64" for one in ORDERS), *FLOAT_COMPARISONS, *DOUBLE_COMPARISONS})
+GIVEN, FORM = "#given", "#form"
+"""Origins of numbers: a scalar that the loop is given at its start (``GIVEN`` and its name), or the value's form."""
 NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "shl": 0, "shr": 0, "sar": 0}
 """Per integer operation the right operand that changes nothing."""
 NEUTRAL |= {f"{name}.i64": number for name, number in NEUTRAL.items()}
@@ -21,7 +23,8 @@ NEUTRAL |= {f"{name}.i64": number for name, number in NEUTRAL.items()}
 class Value:
     """What an expression is: the result of node ``node``, or the number ``number`` where that is None.
     ``form``: it as an affine expression, if it is one. ``boolean``: it is 0 or 1. ``base``: the array that it points
-    into, if it is a pointer: its value is an index then."""
+    into, if it is a pointer: its value is an index then. ``origin``: where another start of the loop may bring another
+    number, what makes it, an opcode and its operands, or ``GIVEN``, or ``FORM``."""
 
     kind: Kind
     node: int | None = None
@@ -29,11 +32,18 @@ class Value:
     form: Form | None = field(default=None, compare=False)
     boolean: bool = field(default=False, compare=False)
     base: str | None = field(default=None, compare=False)
+    origin: tuple[str, tuple[Value, ...]] | None = field(default=None, compare=False)
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from other values, zeros of either sign included."""
-        return self.kind, self.node, repr(self.number)
+        """What tells it from other values, zeros of either sign included; numbers that differ in other starts, too."""
+        own = self.kind, self.node, repr(self.number)
+        if self.origin is None:
+            return own
+        if self.form is not None:
+            return *own, tuple(sorted(self.form.items()))
+        opcode, operands = self.origin
+        return *own, opcode, *(operand.key for operand in operands)
 
     @property
     def literal(self) -> int | None:
@@ -45,9 +55,9 @@ class Value:
 class Node:
     """One operation, or (opcode ``phi``) a scalar as the iteration finds it: ``initial`` in the first one,
     ``final`` of the iteration before in all others. ``offset``: words from the index to what a load or store
-    accesses; ``is_pointer``: counts the index of accesses; ``entry``: runs once, before the loop;
-    ``replaced``: nothing uses it any more. An ``initial`` that
-    is no number is a result of the entry."""
+    accesses, ``moved`` in its place where each start of the loop has its own; ``is_pointer``: counts the index of
+    accesses; ``entry``: runs once, before the loop; ``replaced``: nothing uses it any more. An ``initial`` that is no
+    number is a result of the entry."""
 
     opcode: str
     operands: tuple[Value, ...]
@@ -56,6 +66,7 @@ class Node:
     label: str = ""
     index_form: Form | None = None
     offset: int = 0
+    moved: Value | None = None
     is_pointer: bool = False
     initial: Value | None = None
     final: Value | None = None
@@ -103,7 +114,9 @@ class LoopBody:
             if kind not in FLOATING and all(operand.literal is not None for operand in operands):
                 # Constants wrap to 32 bits, as the machine computes them.
                 form = constant(int(number))
-            return Value(kind, number=number, form=form, boolean=opcode in COMPARISONS)
+            varies = any(operand.origin is not None for operand in operands)
+            origin = (opcode, operands) if varies else None
+            return Value(kind, number=number, form=form, boolean=opcode in COMPARISONS, origin=origin)
         if opcode in NEUTRAL and operands[1].literal == NEUTRAL[opcode]:
             return Value(kind, operands[0].node, form=form)
         if opcode in ("add", "mul", "add.i64", "mul.i64") and operands[0].literal == NEUTRAL[opcode]:

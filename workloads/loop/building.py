@@ -10,11 +10,13 @@ from mapper.workloads.loop.address import reduce_addresses
 from mapper.workloads.loop.array import arrays_of
 from mapper.workloads.loop.body import LoopBody, Node, Value
 from mapper.workloads.loop.dependence import Access, order_edges
+from mapper.workloads.loop.flat import flat_edges
 from mapper.workloads.loop.lowered import LoweredLoop
 from mapper.workloads.loop.passes.forwarding import forward, share
 from mapper.workloads.loop.passes.hoisting import hoist
 from mapper.workloads.loop.passes.merging import merge
 from mapper.workloads.loop.passes.promotion import promote
+from mapper.workloads.loop.start import Start
 
 MOST_OPERATIONS = 20000
 MOST_ACCESSES = 1000
@@ -40,7 +42,7 @@ def kernel_of(
         if {key, "entry"} <= passes:
             change(loop)
     if "addresses" in passes:
-        reduce_addresses(loop.body, loop.variable, loop.step, loop.symbols, pointer_uses)
+        reduce_addresses(loop, pointer_uses)
     _settle(loop.body)
     live = _live(loop.body)
     if not live:
@@ -61,6 +63,8 @@ class _Building:
         self.operations: list[Operation] = []
         self.operands: dict[int, list[tuple[int, int]]] = {}
         self.initial: dict[int, list[tuple[int, int]]] = {}
+        self.start = Start(loop.symbols)
+        self.started: dict[str, LiveIn] = {}
 
     def kernel(self, name: str, text: str) -> Kernel:
         for index, identity in enumerate(self.live):
@@ -83,6 +87,7 @@ class _Building:
             origin, initial = self._origin(value)
             if origin.node is None:
                 immediates.append((operand, origin.number))
+                self._started(origin, operands=((index, operand),))
             elif self.body.nodes[origin.node].entry:
                 immediates.append((operand, 0))
                 self.operands.setdefault(origin.node, []).append((index, operand))
@@ -90,11 +95,29 @@ class _Building:
                 for place, first in enumerate(initial):
                     if first.node is not None:
                         self.initial.setdefault(first.node, []).append((len(self.edges), place))
+                    self._started(first, initial=((len(self.edges), place),))
                 numbers = tuple(0 if first.node is not None else first.number for first in initial)
                 edge = Edge(self.position[origin.node], index, operand, len(initial), initial=numbers)
                 self.edges.append(edge)
+        if node.moved is not None:
+            self._started(node.moved, offsets=(index,))
         name = self.names[index]
         self.operations.append(Operation(name, node.opcode, tuple(immediates), node.array, node.offset))
+
+    def _started(
+        self,
+        value: Value,
+        operands: tuple[tuple[int, int], ...] = (),
+        initial: tuple[tuple[int, int], ...] = (),
+        offsets: tuple[int, ...] = (),
+    ) -> None:
+        """Notes where a number goes that each start of the loop has its own of."""
+        name = self.start.operand(value)
+        if isinstance(name, str):
+            had = self.started.get(name, LiveIn(name))
+            self.started[name] = LiveIn(
+                name, had.operands + operands, had.initial + initial, had.offsets + offsets
+            )
 
     def _origin(self, value: Value) -> tuple[Value, list[Value]]:
         """What ``value`` stands for, and what is read in the iterations before that exists."""
@@ -118,7 +141,10 @@ class _Building:
         if len(accesses) > MOST_ACCESSES:
             raise loop.fault(f"more than {MOST_ACCESSES} accesses; split the loop")
         accesses = tuple(sorted(accesses, key=lambda access: self.live[access.operation]))
-        ordered, assumed = order_edges(accesses, loop.trip_count, loop.reach, loop.aliases)
+        if loop.flat is not None:
+            ordered, assumed = flat_edges(accesses, loop.flat, loop.aliases)
+        else:
+            ordered, assumed = order_edges(accesses, loop.trip_count, loop.reach, loop.aliases)
         for first, second in assumed:
             pair = f"{names[first.operation]} and {names[second.operation]}"
             if first.array == second.array:
@@ -154,7 +180,7 @@ class _Building:
                 names[index],
                 self.body.nodes[index].opcode,
                 tuple(
-                    one.number if one.node is None else names[one.node]
+                    self.start.operand(one) if one.node is None else names[one.node]
                     for one in self.body.nodes[index].operands
                 ),
                 self.body.nodes[index].array,
@@ -165,7 +191,7 @@ class _Building:
             LiveIn(names[one], tuple(self.operands.get(one, ())), tuple(self.initial.get(one, ())))
             for one in sorted({*self.operands, *self.initial})
         )
-        return entry, live_ins, order
+        return (*self.start.operations, *entry), (*self.started.values(), *live_ins), order
 
 
 def _settle(body: LoopBody) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel import Array, Kernel
 
 Memory = dict[str, npt.NDArray[Any]]
 LARGEST_INTEGER = 1 << 12
@@ -18,9 +18,14 @@ LARGEST_INTEGER = 1 << 12
 def seeded_memory(kernel: Kernel, seed: int) -> Memory:
     """Words for every array of ``kernel``: integers of 13 bits with sign (of all their bits where they have fewer),
     floats in [-1, 1); the same for the same seed."""
+    return seeded_arrays(kernel.arrays, seed)
+
+
+def seeded_arrays(arrays: Iterable[Array], seed: int) -> Memory:
+    """The same for ``arrays``."""
     random = np.random.default_rng(seed)
     memory: Memory = {}
-    for array in kernel.arrays:
+    for array in arrays:
         kind = np.dtype(array.kind)
         if kind.kind == "f":
             memory[array.name] = random.uniform(-1.0, 1.0, array.words).astype(kind)

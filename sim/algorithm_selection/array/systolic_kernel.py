@@ -114,7 +114,7 @@ def _non_stationary(
     return last
 
 
-non_stationary = compiled(_non_stationary, word=word)
+non_stationary = compiled(_non_stationary)
 
 
 def _stationary(
@@ -230,4 +230,4 @@ def _stationary(
     return last
 
 
-stationary = compiled(_stationary, word=word)
+stationary = compiled(_stationary)

@@ -146,7 +146,7 @@ def _kernel(
     return int((trips + stages - 1) * ii)
 
 
-kernel = compiled(_kernel, integer=integer, floating=floating)
+kernel = compiled(_kernel)
 
 
 def _starts(
@@ -188,4 +188,4 @@ def _starts(
             return int(total)
 
 
-starts = compiled(_starts, kernel=kernel)
+starts = compiled(_starts)

@@ -163,19 +163,19 @@ def _write(bank: int, number: int, value: int, now: int, program: Any, state: An
     return DONE
 
 
-def _retire(now: int, program: Any, state: Any) -> Any:
+def _retire(now: int, program: Any, state: Any) -> int:
     """Results that can be read from cycle ``now`` on."""
     turn = now % len(state.under_way)
     for entry in range(state.under_way[turn]):
         bank, number = state.results[turn, entry, 0], state.results[turn, entry, 1]
-        fault = write(bank, number, state.results[turn, entry, 2], now, program, state)
+        fault: int = write(bank, number, state.results[turn, entry, 2], now, program, state)
         if fault != DONE:
             return fault
     state.under_way[turn] = 0
     return DONE
 
 
-def _read(bank: int, number: int, program: Any, inputs: Any, state: Any) -> Any:
+def _read(bank: int, number: int, program: Any, inputs: Any, state: Any) -> int:
     """An operand; a FIFO gives its word away, a cyclic one takes it back at its end."""
     if bank == RD:
         return int(state.data[number])
@@ -190,7 +190,8 @@ def _read(bank: int, number: int, program: Any, inputs: Any, state: Any) -> Any:
         else:
             state.held[number] -= 1
         return int(value)
-    return fetch(number, inputs, state)
+    word: int = fetch(number, inputs, state)
+    return word
 
 
 def _is_missing(bank: int, number: int, inputs: Any, state: Any) -> bool:
@@ -231,7 +232,7 @@ def _issue(word: int, now: int, program: Any, inputs: Any, state: Any) -> int:
     return DONE
 
 
-def _run(program: Any, inputs: Any, control: Any, state: Any) -> Any:
+def _run(program: Any, inputs: Any, control: Any, state: Any) -> tuple[int, int]:
     """Why the run ended, and in which cycle."""
     most_k1, most_k2, most_n, most_m = (
         control.counts[0],
@@ -282,8 +283,8 @@ fetch = borrowing(_fetch)
 advance = borrowing(_advance)
 compute = borrowing(_compute)
 write = borrowing(_write)
-retire = borrowing(_retire, write=write)
-read = borrowing(_read, fetch=fetch)
+retire = borrowing(_retire)
+read = borrowing(_read)
 is_missing = borrowing(_is_missing)
-issue = borrowing(_issue, is_missing=is_missing, read=read, compute=compute, advance=advance)
-run = borrowing(_run, retire=retire, issue=issue)
+issue = borrowing(_issue)
+run = borrowing(_run)

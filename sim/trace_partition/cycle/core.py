@@ -115,7 +115,7 @@ def _room(numbers: Any, transfers: Any, machine: Any, time: int) -> Any:
     return NEVER if unended and machine[NEXT] < first else first
 
 
-room = compiled(_room, retire=retire)
+room = compiled(_room)
 
 
 def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> Any:
@@ -142,7 +142,7 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
     return move(s, c, place, time, lane, fill, moved, group, copies)
 
 
-transfer = compiled(_transfer, load_code=load_code, move=move)
+transfer = compiled(_transfer)
 
 
 def _follow(core: Any, place: int, time: int) -> Any:
@@ -179,7 +179,7 @@ def _enter_bank(core: Any, numbers: Any, transfers: Any, hazards: Any, machine: 
     return FINE
 
 
-enter_bank = compiled(_enter_bank, hazard=hazard)
+enter_bank = compiled(_enter_bank)
 
 
 def _branch(core: Any, place: int, distance: int, taken: bool) -> Any:
@@ -227,7 +227,7 @@ def _ask_host(s: Any, c: int, place: int, time: int) -> None:
         early[H_READY] = row[READY] if number <= numbers[ENDED] else NEVER
 
 
-ask_host = compiled(_ask_host, hazard=hazard, retire=retire)
+ask_host = compiled(_ask_host)
 
 
 def _run_core(s: Any, c: int, horizon: int) -> Any:
@@ -333,8 +333,4 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
     return FINE
 
 
-run_core = compiled(
-    _run_core, ask_host=ask_host, branch=branch, calculate=calculate, done=done, end_turn=end_turn,
-    enter_bank=enter_bank, follow=follow, look_at=look_at, retire=retire, room=room, stall=stall, transfer=transfer,
-    unfinished=unfinished, vector=vector,
-)  # fmt: skip
+run_core = compiled(_run_core)

@@ -57,7 +57,7 @@ def _meet(cores: Any, counts: Any, state: int) -> Any:
     return together
 
 
-meet = compiled(_meet, stall=stall)
+meet = compiled(_meet)
 
 
 def _go_on(s: Any) -> Any:
@@ -94,7 +94,7 @@ def _go_on(s: Any) -> Any:
     return FINE
 
 
-go_on = compiled(_go_on, enter_bank=enter_bank, follow=follow, look_at=look_at, meet=meet)
+go_on = compiled(_go_on)
 
 
 def _run(s: Any) -> Any:
@@ -146,4 +146,4 @@ def _run(s: Any) -> Any:
     return FINE
 
 
-run = compiled(_run, drained=drained, go_on=go_on, run_core=run_core, serve=serve)
+run = compiled(_run)

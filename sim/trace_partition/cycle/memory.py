@@ -120,7 +120,7 @@ def _begin(s: Any, which: int, c: int, kind: int) -> None:
             one[H_READY] = load[READY]
 
 
-begin = compiled(_begin, hazard=hazard)
+begin = compiled(_begin)
 
 
 def _finish(s: Any, which: int) -> None:
@@ -141,7 +141,7 @@ def _finish(s: Any, which: int) -> None:
         one[H_READY] = row[READY]
 
 
-finish = compiled(_finish, hazard=hazard, record=record)
+finish = compiled(_finish)
 
 
 def _waiting(s: Any, c: int) -> Any:
@@ -179,7 +179,7 @@ def _coming(s: Any) -> Any:
     return -1, 0, NEVER
 
 
-coming = compiled(_coming, waiting=waiting)
+coming = compiled(_coming)
 
 
 def _look(s: Any) -> None:
@@ -209,7 +209,7 @@ def _look(s: Any) -> None:
     machine[NEXT] = NEVER if when == NEVER else when // scale
 
 
-look = compiled(_look, coming=coming)
+look = compiled(_look)
 
 
 def _serve(s: Any) -> None:
@@ -243,7 +243,7 @@ def _serve(s: Any) -> None:
     look(s)
 
 
-serve = compiled(_serve, begin=begin, coming=coming, finish=finish, look=look)
+serve = compiled(_serve)
 
 
 def _look_at(machine: Any, time: int) -> None:

@@ -80,7 +80,7 @@ def _end_turn(core: Any, machine: Any, time: int) -> None:
     look_at(machine, time)
 
 
-end_turn = compiled(_end_turn, look_at=look_at)
+end_turn = compiled(_end_turn)
 
 
 def _request(core: Any, numbers: Any, transfers: Any, machine: Any, place: int, time: int) -> Any:
@@ -93,7 +93,7 @@ def _request(core: Any, numbers: Any, transfers: Any, machine: Any, place: int, 
     return row
 
 
-request = compiled(_request, look_at=look_at)
+request = compiled(_request)
 
 
 def _load_code(
@@ -110,7 +110,7 @@ def _load_code(
     return FINE
 
 
-load_code = compiled(_load_code, request=request)
+load_code = compiled(_load_code)
 
 
 def _shared(written: Any, stamp: int, first: int, words: int, stores: bool) -> Any:
@@ -151,7 +151,7 @@ def _foreign(s: Any, c: int, place: int, time: int, moved: Pieces, stores: bool)
             one[H_WORD], one[H_AT], one[H_READY] = word + s.machine[SHARED_FIRST], time, seen & 7
 
 
-foreign = compiled(_foreign, hazard=hazard, shared=shared)
+foreign = compiled(_foreign)
 
 
 def _move(
@@ -227,4 +227,4 @@ def _move(
     return FINE
 
 
-move = compiled(_move, foreign=foreign, latest=latest, lines=lines, note=note, request=request, where=where)
+move = compiled(_move)

@@ -126,7 +126,7 @@ def _drained(core: Any, ring: Any, tags: Any, numbers: Any, transfers: Any, late
     core[OPEN] = 0
 
 
-drained = compiled(_drained, finished=finished, note=note)
+drained = compiled(_drained)
 
 
 def _expect(
@@ -156,7 +156,7 @@ def _expect(
         row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE], row[BEFORE_WORD] = time, place, cause, word
 
 
-expect = compiled(_expect, hazard=hazard, latest=latest, where=where)
+expect = compiled(_expect)
 
 
 def _operands(
@@ -277,14 +277,4 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
     return FINE
 
 
-vector = compiled(
-    _vector,
-    drained=drained,
-    expect=expect,
-    finished=finished,
-    latest=latest,
-    lines=lines,
-    note=note,
-    operands=operands,
-    record=record,
-)
+vector = compiled(_vector)

@@ -129,6 +129,4 @@ def _run(
             return fault
 
 
-run = compiled(
-    _run, lines=lines, load=load, store=store, fill_table=fill_table, mac=mac, maximum=maximum, move=move
-)
+run = compiled(_run)

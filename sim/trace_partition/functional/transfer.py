@@ -64,7 +64,7 @@ def _load(
     return 0
 
 
-load = compiled(_load, copy=copy)
+load = compiled(_load)
 
 
 def _store(flags: int, first: int, local: int, shape: int, pitches: int, buf: Any, memory: Any) -> int:
@@ -83,4 +83,4 @@ def _store(flags: int, first: int, local: int, shape: int, pitches: int, buf: An
     return 0
 
 
-store = compiled(_store, copy=copy)
+store = compiled(_store)

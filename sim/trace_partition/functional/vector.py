@@ -119,7 +119,7 @@ def _write(buf: Any, at: int, sums: Any, step: int, extent: int, flags: int, low
     return 0
 
 
-write = compiled(_write, activated=activated)
+write = compiled(_write)
 
 
 def _mac(
@@ -185,7 +185,7 @@ def _mac(
     return 0
 
 
-mac = compiled(_mac, dot=dot, spread=spread, write=write)
+mac = compiled(_mac)
 
 
 def _mapped(word: int, table: Any) -> Any:
@@ -242,7 +242,7 @@ def _maximum(
     return 0
 
 
-maximum = compiled(_maximum, activated=activated, mapped=mapped)
+maximum = compiled(_maximum)
 
 
 def _move(flags: int, at: int, words: int, buf: Any, held: Any) -> int:

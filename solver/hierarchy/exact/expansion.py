@@ -154,17 +154,4 @@ move = compiled(_move)
 least_cycles = compiled(_cycles)
 inner_least = compiled(_inner)
 limit_at = compiled(_limit)
-expanded = compiled(
-    _expanded,
-    descended=descended,
-    advanced=advanced,
-    begun=begun,
-    arriving_words=arriving_words,
-    priced=priced,
-    least_price=least_price,
-    possible=possible,
-    _move=move,
-    _cycles=least_cycles,
-    _inner=inner_least,
-    _limit=limit_at,
-)
+expanded = compiled(_expanded, _move=move, _cycles=least_cycles, _inner=inner_least, _limit=limit_at)

@@ -135,16 +135,5 @@ def _floors(
 settled_links = compiled(_settled)
 lower = compiled(_lower)
 promising = compiled(_promising)
-at_best = compiled(_at_best, priced=priced, tile_words=tile_words)
-floors = compiled(
-    _floors,
-    descended=descended,
-    advanced=advanced,
-    begun=begun,
-    possible=possible,
-    _settled=settled_links,
-    _at_best=at_best,
-    _promising=promising,
-    least_price=least_price,
-    _lower=lower,
-)
+at_best = compiled(_at_best)
+floors = compiled(_floors, _settled=settled_links, _at_best=at_best, _promising=promising, _lower=lower)

@@ -13,6 +13,7 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.exact.crowding import is_crowded
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
+from mapper.solver.modulo_schedule.exact.issue_time import has_no_times
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
 from mapper.solver.outcome import Outcome
 
@@ -93,8 +94,9 @@ def tightened(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> 
 
 
 def _in_windows(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
-    """A schedule in a narrow window, if little work finds one; a proof where few slots are left for moves."""
-    if ii == 1 and is_crowded(problem, effort):
+    """A schedule in a narrow window, if little work finds one; a proof where issue times alone leave none, or few slots
+    are left for moves."""
+    if has_no_times(problem, ii, effort) or (ii == 1 and is_crowded(problem, effort)):
         return Attempt(None, "infeasible")
     more = 1 + _searches(problem, effort)
     tries: tuple[tuple[int | None, float], ...] = QUICK

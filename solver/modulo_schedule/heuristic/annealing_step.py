@@ -232,14 +232,11 @@ def _anneal(
 
 
 lacking: Any = compiled(_lacking)
-energy_of: Any = compiled(_energy, lacking=lacking)
-chosen: Any = compiled(_chosen, lacking=lacking, crowded=crowded)
+energy_of: Any = compiled(_energy)
+chosen: Any = compiled(_chosen)
 drawn: Any = compiled(_drawn)
 keep: Any = compiled(_keep)
-restore: Any = compiled(_restore, mark=mark)
-step: Any = compiled(
-    _step, drawn=drawn, gather=gather, guess=guess, fee=fee, keep=keep, lift=lift, put=put, joined=joined,
-    energy_of=energy_of, restore=restore,
-)  # fmt: skip
-fill: Any = compiled(_fill, put=put, joined=joined)
-anneal: Any = compiled(_anneal, energy_of=energy_of, chosen=chosen, step=step)
+restore: Any = compiled(_restore)
+step: Any = compiled(_step)
+fill: Any = compiled(_fill)
+anneal: Any = compiled(_anneal)

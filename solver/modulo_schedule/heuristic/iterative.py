@@ -16,7 +16,9 @@ from sys import maxsize
 import numpy as np
 
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.bound import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.models.plain import on_disk
 from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.heuristic.ascent import Trial, prepare, searched
 from mapper.solver.modulo_schedule.heuristic.instance import NO_PATH, Tables
@@ -29,7 +31,10 @@ from mapper.solver.outcome import Outcome
 
 BRIEF_STARTS = 2
 RESTARTS = 32
-AT_ONCE = 1.0
+AT_ONCE, AT_ONCE_PLAINLY = 1.0, 4.0
+"""Seconds for a first schedule, by machine code and without."""
+ROOM = 3
+"""Times the II at which operations just fit, and one more: there a few looks find a schedule."""
 PLACEMENTS, LIGHT = 20, 10
 """Placements for every operation of the graph in one start, and in one of the first ascent."""
 LIGHT_WORK = 8000
@@ -110,12 +115,26 @@ def search_lightly(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSche
     return searched(problem, effort, _start, 0, only_lightly=True)
 
 
-def search_at_once(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    """The first schedule of the ascent, if it is there in `AT_ONCE` seconds.
+def search_first(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The first schedule of the ascent.
 
     Raises: InputError as ``search_briefly``.
     """
-    return searched(problem, replace(effort, deadline=time.monotonic() + AT_ONCE), _start, 0)
+    return searched(problem, effort, _start, 0)
+
+
+def search_at_once(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The first schedule of the ascent, if it is there in `AT_ONCE` seconds. Without machine code the ascent begins
+    where operations have room, at an II that plain Python has a schedule of in less than a second.
+
+    Raises: InputError as ``search_briefly``.
+    """
+    seconds, enough = AT_ONCE, 0
+    if not on_disk(ITERATIVE.prepare):
+        seconds = AT_ONCE_PLAINLY
+        enough = ROOM * (1 + res_mii(problem.kernel.graph, problem.machine).value)
+    own = replace(effort, deadline=time.monotonic() + seconds)
+    return searched(problem, own, _start, 0, enough)
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(

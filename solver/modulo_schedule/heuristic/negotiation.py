@@ -154,7 +154,7 @@ def _negotiate(t: Tables, s: State, seed: int, most_work: int, most_steps: int) 
 
 
 first: Any = compiled(_first)
-uses: Any = compiled(_uses, span=span)
+uses: Any = compiled(_uses)
 crowded: Any = compiled(_crowded)
-relieve: Any = compiled(_relieve, crowded=crowded, uses=uses, lift=lift, route=route, unroute=unroute)
-negotiate: Any = compiled(_negotiate, first=first, relieve=relieve, settle=settle)
+relieve: Any = compiled(_relieve)
+negotiate: Any = compiled(_negotiate)

@@ -234,12 +234,12 @@ def _settle(t: Tables, s: State, operation: int) -> None:
                 return
 
 
-lift: Any = compiled(_lift, unroute=unroute, remove=remove)
+lift: Any = compiled(_lift)
 gather: Any = compiled(_gather)
 guess: Any = compiled(_guess)
 fee: Any = compiled(_fee)
 hurry: Any = compiled(_hurry)
-shortlist: Any = compiled(_shortlist, guess=guess, hurry=hurry)
-candidates: Any = compiled(_candidates, gather=gather, shortlist=shortlist)
-joined: Any = compiled(_joined, route=route)
-settle: Any = compiled(_settle, candidates=candidates, fee=fee, put=put, joined=joined, lift=lift)
+shortlist: Any = compiled(_shortlist)
+candidates: Any = compiled(_candidates)
+joined: Any = compiled(_joined)
+settle: Any = compiled(_settle)

@@ -187,5 +187,5 @@ def _remove(t: Tables, s: State, operation: int) -> None:
 key_of: Any = compiled(_key)
 take: Any = compiled(_take)
 give: Any = compiled(_give)
-put: Any = compiled(_put, take=take, give=give, key_of=key_of)
-remove: Any = compiled(_remove, give=give, key_of=key_of)
+put: Any = compiled(_put)
+remove: Any = compiled(_remove)

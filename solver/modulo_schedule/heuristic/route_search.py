@@ -303,9 +303,9 @@ def _unroute(t: Tables, s: State, edge: int) -> None:
 
 
 span: Any = compiled(_span)
-stamp: Any = compiled(_stamp, span=span)
+stamp: Any = compiled(_stamp)
 crosses: Any = compiled(_crosses)
-search: Any = compiled(_search, stamp=stamp, crosses=crosses)
-mark: Any = compiled(_mark, span=span, take=take, give=give, key_of=key_of)
-route: Any = compiled(_route, search=search, mark=mark)
-unroute: Any = compiled(_unroute, mark=mark)
+search: Any = compiled(_search)
+mark: Any = compiled(_mark)
+route: Any = compiled(_route)
+unroute: Any = compiled(_unroute)

@@ -94,4 +94,4 @@ def _timed(t: Tables, seed: int, steps: int, wait_cost: float) -> Array:
 
 
 wasted: Any = compiled(_wasted)
-timed: Any = compiled(_timed, wasted=wasted)
+timed: Any = compiled(_timed)

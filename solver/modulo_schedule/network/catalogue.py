@@ -8,6 +8,7 @@ from typing import Any
 
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.models.limit import GRACE
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
@@ -22,15 +23,18 @@ from mapper.solver.modulo_schedule.network.heuristic.tuning import (
     sums_in_memory,
     unoptimised,
 )
+from mapper.solver.modulo_schedule.whole.loop_by_loop import search_whole
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
-Problem = ModuloProblem | LayerProblem
+Problem = ModuloProblem | WholeProblem | LayerProblem
 Found = Outcome[Any]
 AnyMethod = Method[Any, Any]
 
 
 def _automatic(problem: Problem, effort: Effort) -> Found:
+    if isinstance(problem, WholeProblem):
+        return search_whole(AUTOMATIC, problem, effort)
     if not isinstance(problem, LayerProblem):
         return AUTOMATIC.search(problem, effort)
     if effort.deadline is not None:
@@ -58,6 +62,8 @@ def _at_once(problem: Problem, effort: Effort) -> Found:
     if isinstance(problem, LayerProblem):
         brief = replace(effort, deadline=time.monotonic() + AT_ONCE)
         return replace(unoptimised(problem, brief), method="baseline")
+    if isinstance(problem, WholeProblem):
+        return search_whole(Method(ITERATIVE.name, False, "", search_at_once), problem, effort)
     return search_at_once(problem, effort)
 
 
@@ -94,6 +100,8 @@ def _of_kernels(method: Method[ModuloProblem, ModuloSchedule]) -> AnyMethod:
         if isinstance(problem, LayerProblem):
             remedy = "schedules one kernel; a network has tuner, exact, algorithm-1 and baseline"
             raise InputError("--method", method.name, remedy)
+        if isinstance(problem, WholeProblem):
+            return search_whole(method, problem, effort)
         return method.search(problem, effort)
 
     return Method(method.name, method.exact, method.summary, search, method.prepare)

@@ -205,7 +205,5 @@ lower = compiled(_lower_costs)
 gather_costs = inlined(_gather_costs)
 pass_on = inlined(_pass_on)
 comes_later = inlined(_comes_later)
-_move = borrowing(
-    _move_costs, lower=lower, gather_costs=gather_costs, pass_on=pass_on, comes_later=comes_later
-)
+_move = borrowing(_move_costs)
 _least = compiled(_least_additions)

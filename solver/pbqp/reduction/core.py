@@ -104,5 +104,5 @@ def _gather_costs(
             table += choices[u] * choices[v]
 
 
-add_matrix = compiled(_add_matrix, add=add)
-_gather = compiled(_gather_costs, add=add, add_matrix=add_matrix)
+add_matrix = compiled(_add_matrix)
+_gather = compiled(_gather_costs)

@@ -86,5 +86,5 @@ def _cube(
 
 
 neighbours = compiled(_neighbours)
-outer = compiled(_outer, neighbours=neighbours)
-cube = compiled(_cube, neighbours=neighbours, outer=outer)
+outer = compiled(_outer)
+cube = compiled(_cube)

@@ -231,15 +231,11 @@ def _choose_back(made: Plan, choices: Array, arg_start: Array, arg: Array, choic
 
 
 room = compiled(_room)
-gather_edges = inlined(_gather_edges, add=add)
-gather_table = inlined(_gather_table, add=add)
-gather_wide = inlined(_gather_wide, add=add)
-gather_tables = inlined(_gather_tables, gather_table=gather_table, gather_wide=gather_wide)
+gather_edges = inlined(_gather_edges)
+gather_table = inlined(_gather_table)
+gather_wide = inlined(_gather_wide)
+gather_tables = inlined(_gather_tables)
 keep_table = inlined(_keep_table)
 settle = inlined(_settle)
-eliminate_steps = borrowing(
-    _eliminate_steps,
-    add=add, gather_edges=gather_edges, gather_tables=gather_tables, fill_table=fill_table,
-    keep_table=keep_table, settle=settle,
-)  # fmt: skip
+eliminate_steps = borrowing(_eliminate_steps)
 choose_back = compiled(_choose_back)

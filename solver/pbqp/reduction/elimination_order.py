@@ -272,7 +272,4 @@ def _small_width_order(
     return order[:count].copy(), start[: count + 1].copy(), front[: start[count]].copy()
 
 
-small_width_order = compiled(
-    _small_width_order,
-    slot=slot, grown=grown, neighbours=neighbours, pair_key=pair_key, joined=joined, cube=cube,
-)  # fmt: skip
+small_width_order = compiled(_small_width_order)

@@ -184,5 +184,5 @@ def _plan_size(choices: Array, made: Plan) -> tuple[Array, float, float, Array]:
 
 postorder = compiled(_postorder)
 edges_of_steps = compiled(_edges_of_steps)
-_plan = compiled(_plan_steps, postorder=postorder, edges_of_steps=edges_of_steps)
+_plan = compiled(_plan_steps)
 _size = compiled(_plan_size)

@@ -216,12 +216,9 @@ def _fill_table(
 add = compiled(_add)
 least_of_one = compiled(_least_of_one)
 least_of_two = compiled(_least_of_two)
-read_last = inlined(_read_last, add=add)
+read_last = inlined(_read_last)
 row_of = inlined(_row_of)
-pay_for_row = inlined(_pay_for_row, add=add, row_of=row_of)
-least_of_many = inlined(_least_of_many, row_of=row_of)
-least_for_row = inlined(
-    _least_for_row,
-    least_of_one=least_of_one, least_of_two=least_of_two, least_of_many=least_of_many, row_of=row_of,
-)  # fmt: skip
-fill_table = inlined(_fill_table, read_last=read_last, pay_for_row=pay_for_row, least_for_row=least_for_row)
+pay_for_row = inlined(_pay_for_row)
+least_of_many = inlined(_least_of_many)
+least_for_row = inlined(_least_for_row)
+fill_table = inlined(_fill_table)

@@ -45,6 +45,6 @@ def _joined(keys: Array, vertices: int, one: int, other: int) -> bool:
 
 
 slot = compiled(_slot)
-grown = compiled(_grown, slot=slot)
+grown = compiled(_grown)
 pair_key = compiled(_key)
-joined = compiled(_joined, slot=slot, pair_key=pair_key)
+joined = compiled(_joined)

@@ -119,4 +119,4 @@ def _fill_costs(given: CostArrays, kept: Kept, rest: CostArrays, constant: Array
                     add(constant, 0, paid, infinite, limit)
 
 
-_fill = compiled(_fill_costs, add=add)
+_fill = compiled(_fill_costs)

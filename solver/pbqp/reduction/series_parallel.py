@@ -143,4 +143,4 @@ def _reduce_graph(vertices: int, ends: Array) -> tuple[Array, Array, Array]:
 half_edges = compiled(_half_edges)
 unlink = inlined(_unlink)
 remaining_edges = compiled(_remaining_edges)
-reduce_graph = compiled(_reduce_graph, half_edges=half_edges, unlink=unlink, remaining_edges=remaining_edges)
+reduce_graph = compiled(_reduce_graph)

@@ -363,33 +363,20 @@ def _joint_bounds(
 words = borrowing(_words)
 banks = borrowing(_banks, _words=words)
 moved = borrowing(_moved)
-outer_bound = borrowing(_outer_bound, _waited=bound_kernel.waited)
+outer_bound = borrowing(_outer_bound)
 trips_of = compiled(_trips_of)
 outer_bounds = compiled(
     _outer_bounds, _banks=banks, _moved=moved, _outer_bound=outer_bound, _trips_of=trips_of
 )
-inner_bounds = borrowing(_inner_bounds, _waited=bound_kernel.waited, _load=borrowing(_load))
+inner_bounds = borrowing(_inner_bounds, _load=borrowing(_load))
 ways_of = compiled(_ways_of)
 fits = borrowing(_fits)
 crossing_room = compiled(_crossing)
-joint_bounds = compiled(
-    _joint_bounds,
-    _goal_of=goal_kernel.goal_of,
-    _misses=goal_kernel.misses,
-    _fits=fits,
-    _surely=bound_kernel.surely,
-    _together=bound_kernel.together,
-    _ranks=incumbent_kernel.ranks,
-)
+joint_bounds = compiled(_joint_bounds, _fits=fits)
 _buffered_first = compiled(
     _first_bounds, _words=words, _ways_of=ways_of, _bound=borrowing(_bound, _inner_bounds=inner_bounds)
 )
-_streamed_first = compiled(
-    _first_bounds,
-    _words=words,
-    _ways_of=ways_of,
-    _bound=borrowing(_streamed, _first_bound=stream_kernel.first_bound),
-)
+_streamed_first = compiled(_first_bounds, _words=words, _ways_of=ways_of, _bound=borrowing(_streamed))
 
 
 def first_bounds_of(t: KernelTable) -> Compiled:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, TooManyOpenError, candidates
 from mapper.solver.tiling.cover.cover import classes_of
 from mapper.solver.tiling.cover.exposed import raised
+from mapper.solver.tiling.cover.room_kernel import OPEN_CYCLES, OPEN_ENERGY, Opened
 from mapper.solver.tiling.cover.table import Covers, CoverTable, cover_table, grid_size
 from mapper.solver.tiling.exact.incumbent import (
     KNOWN_SLACK,
@@ -202,9 +202,7 @@ def _searched(
     from mapper.solver.tiling.cover import search_kernel
 
     tiles, held, tables = space.tiles, space.held, space.tables
-    opened = search_kernel.Opened(
-        np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64)
-    )
+    opened = Opened(np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64))
     search = search_kernel.search_of(tables)
     turn, total = 0, len(tiles.primary)
     stop: Stop | None = effort.stopped() if total else None
@@ -240,10 +238,10 @@ def _searched(
     return outcome_of(problem, (), mapping, stop, least, count, reason)
 
 
-def _still_open(problem: TilingProblem, opened: Any, incumbent: Floats) -> Integers:
+def _still_open(problem: TilingProblem, opened: Opened, incumbent: Floats) -> Integers:
     """Rows of mappings that might be undercut, by those that contain them, below what was found in the end."""
     count = min(int(opened.count[0]), MOST_OPENED)
-    energy, cycles = opened.costs[:count, 0], opened.costs[:count, 1]
+    energy, cycles = opened.costs[:count, OPEN_ENERGY], opened.costs[:count, OPEN_CYCLES]
     value = {"edp": energy * cycles, "energy": energy, "latency": cycles}[problem.objective]
     still: Integers = opened.rows[:count][value <= incumbent[PRIMARY]]
     return still

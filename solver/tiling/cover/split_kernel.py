@@ -378,17 +378,13 @@ def _compiled_splits(bound: Compiled) -> Compiled:
     """`_splits` with one way to bound a split."""
     return compiled(
         _splits,
-        _room=compiled(_room, _crossing=bound_kernel.crossing_room),
+        _room=compiled(_room),
         _no_splits=compiled(_no_splits),
-        _shared=borrowing(_shared, _crossing_bound=exact_bounds.crossing_bound),
-        _goal_of=goal_kernel.goal_of,
-        _ways_of=bound_kernel.ways_of,
-        _fails=borrowing(_fails, _misses=goal_kernel.misses),
+        _shared=borrowing(_shared),
+        _fails=borrowing(_fails),
         _widen=borrowing(_widen),
-        _hopeless=goal_kernel.hopeless,
         _bounded=borrowing(_bounded, _bound=bound),
-        _held=stream_kernel.held_slots,
-        _priced=borrowing(_priced, _words=bound_kernel.words),
+        _priced=borrowing(_priced),
         _grown=compiled(_grown),
         _has_room=compiled(_has_room),
         _room_place=room_place,
@@ -397,5 +393,5 @@ def _compiled_splits(bound: Compiled) -> Compiled:
     )
 
 
-buffered_splits = _compiled_splits(borrowing(_bound, _inner_bounds=bound_kernel.inner_bounds))
-streamed_splits = _compiled_splits(borrowing(_streamed_bound, _split_bound=stream_kernel.split_bound))
+buffered_splits = _compiled_splits(borrowing(_bound))
+streamed_splits = _compiled_splits(borrowing(_streamed_bound))

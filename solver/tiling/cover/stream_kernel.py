@@ -102,11 +102,7 @@ def _held(t: KernelTable, pes: Array) -> int:
     return held
 
 
-_bounds: dict[str, Any] = {
-    "_least_shares": bound_kernel.least_shares,
-    "_streamed_bound": bound_kernel.streamed_bound,
-}
 all_fresh = borrowing(_all_fresh, _fresh=borrowing(_fresh))
-first_bound = borrowing(_first_bound, _all_fresh=all_fresh, _least_share=borrowing(_least_share), **_bounds)
-split_bound = borrowing(_split_bound, _all_fresh=all_fresh, **_bounds)
+first_bound = borrowing(_first_bound, _all_fresh=all_fresh, _least_share=borrowing(_least_share))
+split_bound = borrowing(_split_bound, _all_fresh=all_fresh)
 held_slots = borrowing(_held)

@@ -167,27 +167,10 @@ def _search(t: KernelTable, order: Array, first: int, last: int, bounds: Bounds,
     return last
 
 
-_examine_buffered = compiled(
-    _examine,
-    _reuse=pair.reuse,
-    _surely=bound_kernel.surely,
-    _together=bound_kernel.together,
-    _layer_cycles=compiled_model.layer_cycles,
-    _layer_energy=compiled_model.layer_energy,
-    _counted=incumbent_kernel.counted,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _consider=incumbent_kernel.consider,
-)
-_shared = {
-    "_together": bound_kernel.together,
-    "_bounded_out": incumbent_kernel.bounded_out,
-    "_splits": split_kernel.splits,
-    "_room_of": stream_bounds.room_of,
-}
 # One search for each way to cost a pair, so that nobody waits for the compilation of the others.
-_buffered = compiled(_search, _examine=_examine_buffered, **_shared)
-_timed = compiled(_search, _examine=timeline_kernel.examine_timed, **_shared)
-_streamed = compiled(_search, _examine=order_kernel.examine_streamed, **_shared)
+_buffered = compiled(_search, _examine=compiled(_examine))
+_timed = compiled(_search, _examine=timeline_kernel.examine_timed)
+_streamed = compiled(_search, _examine=order_kernel.examine_streamed)
 
 
 def search_of(t: KernelTable) -> Compiled:

@@ -181,15 +181,8 @@ def _splits(
 
 splits = compiled(
     _splits,
-    _inner_bound=bound_kernel.inner_bound,
-    _surely=bound_kernel.surely,
-    _together=bound_kernel.together,
-    _bounded_out=incumbent_kernel.bounded_out,
     _price_split=inlined(_price_split),
     _without_dominated=compiled(_without_dominated, _undercuts=compiled(_undercuts)),
     _with_energies=compiled(_with_energies),
     _held=borrowing(_held),
-    _of_tile=stream_bounds.of_tile,
-    _least_shares=stream_bounds.least_shares,
-    _streamed_bound=stream_bounds.streamed_bound,
 )

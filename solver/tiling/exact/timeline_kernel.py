@@ -118,20 +118,4 @@ def _examine_timed(t: KernelTable, pair: Tiles, splits: Splits, scratch: Scratch
         spm_order = last[0]
 
 
-examine_timed = compiled(
-    _examine_timed,
-    _reuse=pair.reuse,
-    _surely=bound_kernel.surely,
-    _together=bound_kernel.together,
-    _layer_energy=compiled_model.layer_energy,
-    _counted=incumbent_kernel.counted,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _least_timeline=timeline_bound.least_timeline,
-    _time=compiled(
-        _time,
-        _bounded_out=incumbent_kernel.bounded_out,
-        _consider=incumbent_kernel.consider,
-        _timeline=model.timeline_compiled,
-        _walk_of=model.walk_compiled,
-    ),
-)
+examine_timed = compiled(_examine_timed, _time=compiled(_time))

@@ -270,17 +270,7 @@ def _python_layer_costs(layer: Layer, rows: Rows, stream: Stream, energy: Any, c
 reuse = compiled(_python_reuse)
 layer_cycles = compiled_model.layer_cycles
 streamed_pass_cycles, cycles_of_passes = compiled_model.streamed_pass_cycles, compiled_model.cycles_of_passes
-streamed = compiled(
-    _python_streamed, streamed_pass_cycles=streamed_pass_cycles, cycles_of_passes=cycles_of_passes
-)
+streamed = compiled(_python_streamed)
 walk_of, timeline = model.walk_compiled, model.timeline_compiled
 layer_energy = compiled_model.layer_energy
-_layer_costs = compiled(
-    _python_layer_costs,
-    reuse=reuse,
-    layer_cycles=layer_cycles,
-    layer_energy=layer_energy,
-    streamed=streamed,
-    walk_of=walk_of,
-    timeline=timeline,
-)
+_layer_costs = compiled(_python_layer_costs)

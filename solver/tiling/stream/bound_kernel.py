@@ -160,9 +160,7 @@ def _first_bounds(
 
 room_of = compiled(_room_of)
 least_shares = borrowing(_least_shares)
-streamed_bound = borrowing(
-    _streamed_bound, _crossing_bound=bound_kernel.crossing_bound, _waited=bound_kernel.waited
-)
+streamed_bound = borrowing(_streamed_bound)
 of_tile = borrowing(_of_tile)
 first_bounds = compiled(
     _first_bounds,
@@ -170,6 +168,4 @@ first_bounds = compiled(
     _of_tile=of_tile,
     _least_shares=least_shares,
     _streamed_bound=streamed_bound,
-    _surely=bound_kernel.surely,
-    _together=bound_kernel.together,
 )

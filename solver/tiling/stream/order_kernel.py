@@ -157,24 +157,5 @@ def _examine_streamed(t: KernelTable, tiles: Tiles, splits: Splits, scratch: Scr
         _orders(t, tiling, x, scratch.mapping, held)
 
 
-orders = compiled(
-    _orders,
-    _reuse=pair.reuse,
-    _follow=borrowing(_follow),
-    _energy=compiled(_energy, _layer_energy=compiled_model.layer_energy, _counted=incumbent_kernel.counted),
-    _streamed_pass_cycles=compiled_model.streamed_pass_cycles,
-    _cycles_of_passes=compiled_model.cycles_of_passes,
-    _surely=exact_bounds.surely,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _consider=incumbent_kernel.consider,
-)
-examine_streamed = compiled(
-    _examine_streamed,
-    _of_tile=bound_kernel.of_tile,
-    _least_shares=bound_kernel.least_shares,
-    _streamed_bound=bound_kernel.streamed_bound,
-    _surely=exact_bounds.surely,
-    _together=exact_bounds.together,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _orders=orders,
-)
+orders = compiled(_orders, _follow=borrowing(_follow), _energy=compiled(_energy))
+examine_streamed = compiled(_examine_streamed, _orders=orders)

@@ -102,7 +102,7 @@ def pose(
         raise InputError(
             "--define", "", f"{named[:60]} is no C and no LLVM IR; leave the options of sources out"
         )
-    read = kind.read_source(named, options.batch, options.dim, options.source)
+    read = kind.read_source(named, options.batch, options.dim, options.source, options.fix)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
     read = replace(read, inputs=(*read.inputs, *machine_files), skipped=skipped)
     options = replace(

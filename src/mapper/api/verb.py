@@ -38,8 +38,8 @@ def solve(
     return run(posed, search, finished)
 
 
-Given = Path | str | Mapping[str, Any]
-"""A mapping from anywhere: a file, text as such a file holds it, or the fields of a document."""
+Given = Path | str | Mapping[str, Any] | Solution
+"""A mapping from anywhere: a file, text as such a file holds it, the fields of a document, or a solution's own."""
 
 
 @overload
@@ -78,7 +78,7 @@ def evaluate(
     Raises: InputError if one does not hold a mapping for every part.
     """
     problem = pose(workload, arch, objective, options, fix)
-    if isinstance(mapping, Path | str | Mapping):
+    if not isinstance(mapping, list | tuple):
         return evaluated(problem, mapping)
     return tuple(evaluated(problem, one) for one in mapping)
 
@@ -89,7 +89,9 @@ def evaluated(problem: PosedProblem, mapping: Given) -> Solution:
     Raises: InputError as there.
     """
     source = str(mapping) if isinstance(mapping, Path) else "mapping"
-    if isinstance(mapping, Mapping):
+    if isinstance(mapping, Solution):
+        fields: Mapping[str, Any] = mapping.to_json()
+    elif isinstance(mapping, Mapping):
         fields = mapping
     else:
         data = read_bytes(mapping, LARGEST_SOLUTION_BYTES) if isinstance(mapping, Path) else mapping.encode()
@@ -103,8 +105,12 @@ def evaluated(problem: PosedProblem, mapping: Given) -> Solution:
     return assemble(problem, parts)
 
 
+Solved = Path | str | Mapping[str, Any] | Solution
+"""A solution: as ``solve`` gave it, its document, or the file that holds that."""
+
+
 def simulate(
-    solution: Path | str | Mapping[str, Any],
+    solution: Solved,
     seed: int = 0,
     rtl: bool = False,
     program: Path | None = None,
@@ -117,7 +123,7 @@ def simulate(
 
     Raises: InputError if the document is not a solution.
     """
-    if not isinstance(solution, Mapping) and is_ir(str(solution)):
+    if isinstance(solution, Path | str) and is_ir(str(solution)):
         from mapper.kind.modulo_schedule.source_run import simulated_source
 
         if rtl or words or program is not None:
@@ -125,15 +131,12 @@ def simulate(
                 str(solution)[:120], "", "is a loop without a schedule; simulate its solution instead"
             )
         return simulated_source(str(solution), seed)
-    solution = Path(solution) if isinstance(solution, str) else solution
-    problem, mappings = _solved(solution)
+    problem, mappings, source = _solved(solution)
     results, models = [], []
     for part, mapping in _distinct(problem, mappings):
         verdict = problem.kind.verify(part.problem, mapping)
         if verdict.cost is None:
-            raise InputError(
-                str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it again"
-            )
+            raise InputError(source[:120], f"parts.{part.name}", "its mapping has no cost; solve it again")
         hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
         if program is not None:
             own = problem.kind.simulate_program(part, mapping, seed, program)
@@ -173,13 +176,14 @@ def simulate(
     )
 
 
-def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0) -> tuple[Path, ...]:
+def generate(solution: Solved, directory: Path | str, seed: int = 0) -> tuple[Path, ...]:
     """Write the code that a solution becomes; one folder per distinct part if there are several, and
     beside them what the workload becomes as a whole.
 
     Raises: InputError if the document is no solution or the folder cannot be written.
     """
-    problem, mappings = _solved(solution)
+    directory = Path(directory)
+    problem, mappings, _ = _solved(solution)
     distinct = _distinct(problem, mappings)
     written = []
     # Names of parts may come from a file: none leads out of the folder, or into that of another part.
@@ -237,15 +241,20 @@ def _mappings(fields: Mapping[str, Any], problem: PosedProblem, source: str) -> 
     return found
 
 
-def _solved(solution: Path | Mapping[str, Any]) -> tuple[PosedProblem, list[Any]]:
-    source = str(solution) if isinstance(solution, Path) else "the solution"
-    fields = read_document(solution) if isinstance(solution, Path) else solution
+def _solved(solution: Solved) -> tuple[PosedProblem, list[Any], str]:
+    """The problem, the mappings of its parts, and what errors call the solution."""
+    source = str(solution) if isinstance(solution, Path | str) else "the solution"
+    if isinstance(solution, Solution):
+        fields: Mapping[str, Any] = solution.to_json()
+    else:
+        fields = solution if isinstance(solution, Mapping) else read_document(Path(solution))
     problem = pose_again(fields, source)
     own = _mappings(fields, problem, source)
-    return problem, [
+    mappings = [
         problem.kind.read_mapping(mapping, part.problem, source)
         for part, mapping in zip(problem.parts, own, strict=True)
     ]
+    return problem, mappings, source
 
 
 def _distinct(problem: PosedProblem, mappings: list[Any]) -> list[tuple[AnyPart, Any]]:

@@ -88,7 +88,9 @@ class Kind(ABC, Generic[V, P, M]):
         """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
         return ()
 
-    def read_source(self, text: str, batch: int | None, dims: Dims, source: SourceReading) -> Workload[V]:
+    def read_source(
+        self, text: str, batch: int | None, dims: Dims, source: SourceReading, fix: Mapping[str, str]
+    ) -> Workload[V]:
         """The same of a file of C or LLVM IR, which ``source`` says how to read.
 
         Raises: InputError as ``read``.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +46,13 @@ def test_a_notebook_shows_the_report_in_a_frame_of_its_own(solved: mapper.Soluti
     shown = solved._repr_html_()
     assert re.fullmatch(r'<iframe sandbox="allow-scripts" style="[^"]+" srcdoc="[^"]+"></iframe>', shown)
     assert "&lt;svg" in shown and "conv5_2" in shown
+
+
+def test_a_solution_goes_on_as_it_is_into_every_verb_that_takes_one(
+    solved: mapper.Solution, tmp_path: Path
+) -> None:
+    assert mapper.simulate(solved)["agrees"]
+    again = mapper.evaluate("resnet-dmazerunner/conv5_2", None, solved, fix={"spatial": "Oy,Ox"})
+    assert again.cost == solved.cost
+    written = mapper.generate(solved, str(tmp_path / "out"))
+    assert tmp_path / "out" / "mapped.c" in written

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mapper.workloads.loop.affine import at, split
-from mapper.workloads.loop.body import Node, integer
+from mapper.workloads.loop.affine import split
+from mapper.workloads.loop.body import Node
 from mapper.workloads.loop.lowered import LoweredLoop
 from mapper.workloads.loop.passes.memory import never_meet, stores
 
@@ -34,6 +34,6 @@ def _is_invariant(loop: LoweredLoop, node: Node) -> bool:
             not never_meet(loop, nodes[one].index_form, node.index_form) for one in writers
         ):
             return False
-        node.operands = (integer(at(node.index_form, 0, loop.symbols)),)
+        node.operands = (loop.at(node.index_form, 0),)
         return True
     return all(operand.node is None or loop.body.nodes[operand.node].entry for operand in node.operands)

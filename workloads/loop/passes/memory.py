@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mapper.workloads.loop.affine import Form, as_number, at, plus, split
-from mapper.workloads.loop.body import Node, Value, integer
+from mapper.workloads.loop.affine import Form, as_number, plus, split
+from mapper.workloads.loop.body import Node, Value
 from mapper.workloads.loop.kind import Kind, may_overlap
 from mapper.workloads.loop.lowered import LoweredLoop
 
@@ -49,7 +49,7 @@ def iterations_between(first: Form | None, second: Form | None) -> int | None:
 
 def at_entry(loop: LoweredLoop, array: str, kind: Kind, form: Form, iteration: int) -> Value:
     """The word that ``form`` leads to in ``iteration``, as the loop finds it."""
-    index = integer(at(form, iteration, loop.symbols))
+    index = loop.at(form, iteration)
     for position, node in enumerate(loop.body.nodes):
         if (
             node.entry

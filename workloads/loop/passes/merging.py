@@ -155,11 +155,12 @@ class _Conditions:
     def __init__(self, body: LoopBody, accesses: list[Node]) -> None:
         self.body = body
         self.leaves: list[int] = []
+        self.too_many = False
         least = {"load": 1, "store": 2}
         predicates = [node.operands[-1] for node in accesses if len(node.operands) > least[node.opcode]]
         for predicate in reversed(predicates):
             self._collect(predicate)
-        self.too_many = len(self.leaves) > MOST_LEAVES
+        self.too_many |= len(self.leaves) > MOST_LEAVES
         self.cases = 1 << min(len(self.leaves), MOST_LEAVES)
         self.always = (1 << self.cases) - 1
 
@@ -189,6 +190,8 @@ class _Conditions:
         if parts is not None:
             for one in parts[1]:
                 self._collect(one)
+        elif value.origin is not None:
+            self.too_many = True  # it holds in some starts of the loop, and in others not
         elif value.node is not None and value.node not in self.leaves:  # the outer conditions come first
             self.leaves.append(value.node)
 

@@ -11,6 +11,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.formulation import Formulation
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.formulations.objective import II, LATENCY, Objective
 from mapper.kind.kind import Kind
 from mapper.kind.modulo_schedule.given_placement import routed
@@ -25,6 +26,15 @@ from mapper.kind.modulo_schedule.layer_part import (
     verify_layer,
     with_least_intervals,
 )
+from mapper.kind.modulo_schedule.whole.part import (
+    NamedWhole,
+    generated_whole,
+    pose_whole,
+    verify_whole_kernel,
+    whole_mapping,
+    with_least,
+)
+from mapper.kind.modulo_schedule.whole.source import read_loops, whole_document, whole_from_document
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.part import JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.words import ProofWords
@@ -32,19 +42,21 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.models.modulo_schedule.neura_mapping import COMPILED_II, neura_document, placements_from_neura
+from mapper.models.modulo_schedule.whole.mapping import WholeMapping
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
 from mapper.workloads.graph.kernel import Kernel
-from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
+from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.whole.program import WholeKernel
 
-Value = Kernel | LayerNetwork
-Problem = ModuloProblem | LayerProblem
-Answer = ModuloSchedule | LayerMapping
+Value = Kernel | WholeKernel | LayerNetwork
+Problem = ModuloProblem | WholeProblem | LayerProblem
+Answer = ModuloSchedule | WholeMapping | LayerMapping
 
 
 class ModuloScheduling(Kind[Value, Problem, Answer]):
@@ -68,22 +80,28 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def objectives_of(self, value: Value) -> tuple[Objective, ...]:
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
-    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Value]:
-        return self.read_source(text, batch, dims, AS_WRITTEN)
+    def usual_fix(self, value: Value, given: Mapping[str, str]) -> dict[str, str]:
+        return {"nest": value.nest} if isinstance(value, WholeKernel) else {}
 
-    def read_source(self, text: str, batch: int | None, dims: Dims, source: SourceReading) -> Workload[Value]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Value]:
+        return self.read_source(text, batch, dims, AS_WRITTEN, {})
+
+    def read_source(
+        self, text: str, batch: int | None, dims: Dims, source: SourceReading, fix: Mapping[str, str]
+    ) -> Workload[Value]:
         if not is_kernel(text):
             return read_layers(text, batch, dims)
         if batch is not None:
             raise InputError("--batch", str(batch), "a kernel has no batch; leave it out")
-        kernel, inputs = load_kernel(text, source)
-        return Workload(kernel, inputs)
+        return read_loops(text, source, fix)
 
     def pose(
         self, value: Value, machine: CgraMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Value, Problem], ...]:
         if isinstance(value, LayerNetwork):
             return pose_layers(value, machine, options.fix)
+        if isinstance(value, WholeKernel):
+            return pose_whole(value, machine, options.fix)
         return pose_kernel(value, machine, options.fix)
 
     def methods(self) -> dict[str, Method[Problem, Answer]]:
@@ -112,6 +130,8 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def verify(self, problem: Problem, mapping: Answer) -> ShownVerdict:
         if isinstance(problem, LayerProblem):
             return verify_layer(problem, _layer(mapping))
+        if isinstance(problem, WholeProblem):
+            return verify_whole_kernel(problem, _whole(mapping))
         return verify_kernel(problem, _schedule(mapping))
 
     def mapping_document(self, data: bytes, source: str) -> dict[str, Any]:
@@ -120,6 +140,8 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def read_mapping(self, fields: Mapping[str, Any], problem: Problem, source: str) -> Answer:
         if isinstance(problem, LayerProblem):
             return read_layer(fields, problem, source)
+        if isinstance(problem, WholeProblem):
+            return whole_mapping(fields, problem, source)
         if COMPILED_II in fields:
             return routed(problem, *placements_from_neura(fields, problem.kernel, source), source)
         return schedule_from_json(fields, problem.kernel, source)
@@ -127,19 +149,29 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def shown(self, problem: Problem, mapping: Answer) -> JsonValue:
         if isinstance(problem, LayerProblem):
             return NamedLayer(problem, _layer(mapping))
+        if isinstance(problem, WholeProblem):
+            return NamedWhole(problem, _whole(mapping))
         return NamedSchedule(problem.kernel, _schedule(mapping))
 
     def pieces(self, shown: JsonValue) -> Any:
+        if isinstance(shown, NamedWhole):
+            return list(shown.mapping.least)
         return least_intervals(shown.mapping) if isinstance(shown, NamedLayer) else None
 
     def with_pieces(self, mapping: Answer, pieces: Any) -> Answer:
         if isinstance(mapping, ModuloSchedule):
             raise TypeError("a schedule has no pieces")
+        if isinstance(mapping, WholeMapping):
+            return with_least(mapping, pieces)
         return with_least_intervals(mapping, pieces)
 
     def describe(self, problem: Problem, part: Part) -> list[str]:
         from mapper.kind.modulo_schedule.view import kernel_lines, layer_lines
 
+        if isinstance(problem, WholeProblem):
+            from mapper.kind.modulo_schedule.whole.view import whole_lines
+
+            return whole_lines(problem, part)
         if isinstance(problem, LayerProblem):
             return layer_lines(problem, part)
         return kernel_lines(problem, part)
@@ -148,6 +180,8 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         return dict(costs[0]) if len(costs) == 1 else total_cost(costs)
 
     def structure(self, value: Value) -> dict[str, Any]:
+        if isinstance(value, WholeKernel):
+            return {"whole": whole_document(value)}
         return (
             operator_structure(value)
             if isinstance(value, LayerNetwork)
@@ -157,13 +191,15 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Value:
         if "operators" in structure:
             return read_operator_structure(structure, source)
+        if "whole" in structure:
+            return whole_from_document(structure["whole"], f"{source}: problem.structure.whole")
         fields = structure.get("kernel")
         if not isinstance(fields, dict):
             raise InputError(source, "problem.structure.kernel", "must hold the kernel's graph")
         return kernel_from_document(fields, f"{source}: problem.structure.kernel")
 
     def located(self, value: Value, inputs: tuple[InputFile, ...]) -> Value:
-        if isinstance(value, Kernel):
+        if isinstance(value, Kernel | WholeKernel):
             return value
         return replace(value, operators=replace(value.operators, files=inputs))
 
@@ -176,6 +212,8 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
         from mapper.formulations.modulo_schedule.program.cp_sat import build
 
+        if isinstance(problem, WholeProblem):
+            return build(problem.loops[0])
         return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
@@ -189,8 +227,10 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         return proof_picture(proof)
 
     def words(self, problem: Problem, part: Part) -> ProofWords:
-        from mapper.kind.modulo_schedule.words import LAYER_WORDS, kernel_words
+        from mapper.kind.modulo_schedule.words import LAYER_WORDS, WHOLE_WORDS, kernel_words
 
+        if isinstance(problem, WholeProblem):
+            return WHOLE_WORDS
         return LAYER_WORDS if isinstance(problem, LayerProblem) else kernel_words(part)
 
     def picture(self, problem: Problem, mapping: Answer, part: Part, prefix: str, most: int) -> list[Element]:
@@ -198,6 +238,10 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
 
         if isinstance(problem, LayerProblem):
             return layer_picture(problem, _layer(mapping), prefix, most)
+        if isinstance(problem, WholeProblem):
+            loops = zip(problem.choice(_whole(mapping).nest).loops, _whole(mapping).loops, strict=True)
+            drawn = [kernel_picture(loop, own, f"{prefix}{at}-") for at, (loop, own) in enumerate(loops)]
+            return [element for one in drawn for element in one]
         return kernel_picture(problem, _schedule(mapping), prefix)
 
     def simulate(self, part: ProblemPart[Value, Problem], mapping: Answer, seed: int) -> dict[str, Any]:
@@ -211,6 +255,10 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             assert isinstance(part.workload, LayerNetwork)
             found = report_layer(problem, _layer(mapping), seed)
             return with_whole_run(found, part.workload, problem, _layer(mapping), seed)
+        if isinstance(problem, WholeProblem):
+            from mapper.sim.modulo_schedule.whole.report import report_whole
+
+            return report_whole(problem, _whole(mapping), seed)
         return report(problem.kernel, problem.machine, _schedule(mapping), seed)
 
     def generate(self, part: ProblemPart[Value, Problem], mapping: Answer, seed: int) -> dict[str, str]:
@@ -220,12 +268,14 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         problem = part.problem
         if isinstance(problem, LayerProblem):
             return generate_layer(problem, _layer(mapping))
+        if isinstance(problem, WholeProblem):
+            return generated_whole(problem, _whole(mapping))
         return generate(problem.kernel, problem.machine, _schedule(mapping))
 
     def generate_whole(
         self, value: Value, answered: Sequence[tuple[Problem, Answer]], seed: int
     ) -> Mapping[str, str | bytes]:
-        if isinstance(value, Kernel):
+        if isinstance(value, Kernel | WholeKernel):
             return {}
         from mapper.kind.modulo_schedule.network_program import generated_network
 
@@ -233,6 +283,13 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             (problem, _layer(mapping)) for problem, mapping in answered if isinstance(problem, LayerProblem)
         ]
         return generated_network(value, layers, seed)
+
+
+def _whole(mapping: Answer) -> WholeMapping:
+    """The answer to a whole kernel's problem."""
+    if not isinstance(mapping, WholeMapping):
+        raise TypeError("a whole kernel is answered by a mapping of its loops")
+    return mapping
 
 
 def _layer(mapping: Answer) -> LayerMapping:

@@ -9,16 +9,13 @@ from typing import Any
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer as verdict_of_layer
-from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.formulations.modulo_schedule.referee.verify import verify
+from mapper.kind.modulo_schedule.kernel_part import certified
 from mapper.kind.modulo_schedule.pins import pinned_layers
 from mapper.kind.part import ProblemPart, ShownVerdict, Workload
 from mapper.models.modulo_schedule.network.cost import vliw_mode
-from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
+from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
 from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, layer_to_json
-from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.models.modulo_schedule.network.way.layer import is_in_place
-from mapper.solver.certificate import Certificate
 from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
@@ -35,30 +32,9 @@ class NamedLayer:
         algorithm = self.problem.choice(self.mapping.algorithm)
         document = layer_to_json(self.mapping, algorithm)
         for entry, loop in zip(document["loops"], self.mapping.loops, strict=True):
-            entry |= self._certified(loop, algorithm.nests[loop.nest])
+            kernel = kernel_of(algorithm.nests[loop.nest], loop.box, loop.pointer_uses)
+            entry |= certified(kernel, self.problem.machine, loop.schedule, loop.least_ii)
         return document
-
-    def _certified(self, loop: LoopMapping, nest: Nest) -> dict[str, Any]:
-        """Cost of one run of a loop, and what is known of its initiation interval: proven if the referee accepts the
-        schedule and it meets MII, or the least II that a search has left."""
-        kernel = kernel_of(nest, loop.box, loop.pointer_uses)
-        verdict = verify(ModuloProblem(kernel, self.problem.machine), loop.schedule)
-        cost = verdict.cost
-        assert cost is not None
-        sound = not verdict.broken
-        bound = max(cost.mii, loop.least_ii or 0)
-        proven = sound and cost.ii == bound
-        certificate = Certificate(
-            "complete" if proven else "heuristic",
-            True,
-            cost.ii,
-            bound if sound else None,
-            proven,
-            "MII" if bound == cost.mii else "cp-sat",
-            verified=sound,
-            broken=verdict.broken,
-        )
-        return {"cost": cost.cost_json(), "certificate": certificate.to_json()}
 
 
 def read_layers(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:

@@ -26,7 +26,9 @@ def pinned_interval(fix: Mapping[str, str], value: Kernel, machine: CgraMachine)
     unknown = sorted(set(fix) - {"ii"})
     if unknown:
         raise InputError(
-            "--fix", unknown[0], f"unknown decision; {meant(unknown[0], ('ii',))}a kernel has ii"
+            "--fix",
+            unknown[0],
+            f"unknown decision; {meant(unknown[0], ('ii', 'nest'))}a loop has ii, and a function in C nest",
         )
     pinned = fix.get("ii")
     most = _most_interval(value, machine)

@@ -18,6 +18,15 @@ LAYER_WORDS = ProofWords(
 )
 
 
+WHOLE_WORDS = ProofWords(
+    "every schedule of every loop, at every initiation interval",
+    {
+        "*": "no loop takes fewer cycles: its least initiation interval is proven, and a start of n iterations takes "
+        "n + floor(L / II) intervals at the least, L being the longest path of its graph"
+    },
+)
+
+
 def kernel_words(part: Part) -> ProofWords:
     """Where the interval of the part's schedule is MII, that alone proves it."""
     mii = (part.cost or {}).get("mii")

@@ -1,0 +1,1 @@
+"""Whole kernels as problems: a schedule for every loop, for the fewest cycles of all together."""

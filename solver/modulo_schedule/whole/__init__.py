@@ -1,0 +1,1 @@
+"""Methods for whole kernels: those for one loop, loop by loop."""

@@ -1,0 +1,50 @@
+"""No mapping of a whole kernel takes fewer cycles than its bound, at whatever interval."""
+
+from __future__ import annotations
+
+from mapper.arch.cgra import CgraMachine
+from mapper.arch.source import load_machine
+from mapper.formulations.modulo_schedule.whole.bound import (
+    bound,
+    least_loop_cycles,
+    longest_path,
+    loop_bound,
+    outside_cycles,
+)
+from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
+from mapper.workloads.c.whole.kernel import whole_from_c
+
+TEXT = (
+    "void f(float x[64], float y[64], float z[64]) { int i, j; for (i = 0; i < 5; i++) for (j = 0; j < i; j++) "
+    "y[i + j] = x[j] * 3.0f + z[i]; }"
+)
+
+
+def problem() -> WholeProblem:
+    machine, _ = load_machine("srp-4x4")
+    assert isinstance(machine, CgraMachine)
+    return WholeProblem(whole_from_c(TEXT, "f.c", "f", "f")[0], machine)
+
+
+def test_the_longest_path_goes_from_a_load_to_the_store() -> None:
+    posed = problem()
+    graph = posed.whole.kernels[0].graph
+    # Pointer 1, load 16, product 3, sum 3.
+    assert longest_path(graph, posed.machine, 1) == 23
+
+
+def test_the_least_cycles_are_those_of_the_best_interval_however_large() -> None:
+    posed = problem()
+    tally = posed.tally
+    assert (tally.starts(0), tally.iterations(0)) == (4, 10)
+    every = {ii: loop_bound(posed, 0, ii) for ii in range(1, 100)}
+    assert least_loop_cycles(posed, 0) == min(every.values())
+    # 10 iterations and 4 * 23 intervals of filling, and the word of each PE.
+    assert every[1] == (10 + 4 * 23) * 1 + 16
+    assert every[24] == 10 * 24 + 24 * 16
+    assert least_loop_cycles(posed, 0, 24) == min(value for ii, value in every.items() if ii >= 24)
+
+
+def test_the_bound_is_what_is_outside_with_the_least_of_every_loop() -> None:
+    posed = problem()
+    assert bound(posed) == outside_cycles(posed) + least_loop_cycles(posed, 0)

@@ -1,0 +1,1 @@
+"""From a function in C to a whole kernel."""
