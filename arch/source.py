@@ -194,7 +194,7 @@ def machine_from_document(fields: dict[str, Any], source: str) -> Machine:
     if isinstance(schema, str) and schema in READERS:
         return READERS[schema](fields, source)
     *others, last = READERS
-    remedy = f"{schema!r} is not a machine; write {', '.join(others)} or {last}"
+    remedy = f"{schema!r} is not a machine; {meant(str(schema), READERS)}write {', '.join(others)} or {last}"
     raise InputError(source, "schema", remedy)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pycparser import c_ast, c_generator
 
-from bench.modulo_schedule.structure_text import StructureText, plain
+from bench.modulo_schedule.structure_text import StructureText, named, plain
 from mapper.workloads.c.file import LoopPlace, find_loop
 from mapper.workloads.c.lowering import Lowering, lower
 from mapper.workloads.c.name import calls, names_in, stores
@@ -92,7 +92,8 @@ class Recorded(Lowering):
         self, numbers: list[str], node: c_ast.Node, generator: c_generator.CGenerator, before: str = ""
     ) -> None:
         """Writes a statement that was followed; what the scalars of others are, is written before the loop."""
-        if names_in(node) <= self.types.keys() | self.arrays.keys() | self.structures.keys():
+        numbered = {name for name, value in self.scalars.items() if value is not None}
+        if named(node) <= self.types.keys() | self.arrays.keys() | self.structures.keys() | numbered:
             with suppress(NotImplementedError):
                 self.written += [*numbers, f"{before}{generator.visit(node)};"]
 
@@ -101,11 +102,18 @@ class Recorded(Lowering):
         for name in sorted(names & self.scalars.keys()):
             value = self.scalars[name]
             if value is not None and value.node is None and name in self.types:
-                own = "__own" if value.base in self.scalars else ""
-                base = "" if value.base in self.structures else f"{plain(value.base or '')}{own} + "
-                shown = c_number(value) if value.base is None else f"{base}{value.number}"
-                lines.append(f"{name} = {shown};")
+                lines.append(
+                    f"{name} = {c_number(value) if value.base is None else self._pointer_to(value)};"
+                )
         return lines
+
+    def _pointer_to(self, value: Value) -> str:
+        """A pointer to a known word of an array; of structures it is their index."""
+        assert value.base is not None
+        if value.base in self.structures:
+            return str(value.number)
+        own = "__own" if value.base in self.scalars else ""
+        return f"({c_type(self.arrays[value.base].type)} *){plain(value.base)}{own} + {value.number}"
 
     def _enter(self, count: int) -> None:
         self.written += self._numbers(frozenset(self.scalars))

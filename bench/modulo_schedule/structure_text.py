@@ -12,6 +12,14 @@ def plain(array: str) -> str:
     return array.replace(".", "__")
 
 
+def named(node: c_ast.Node) -> frozenset[str]:
+    """The arrays, scalars and functions that a text names; members of structures are none."""
+    if isinstance(node, c_ast.StructRef):
+        return named(node.name)
+    own = frozenset([str(node.name)]) if isinstance(node, c_ast.ID) else frozenset[str]()
+    return own.union(*(named(child) for _, child in node.children()))
+
+
 class StructureText(c_generator.CGenerator):  # type: ignore[misc]
     """Writes members of structures as words of the arrays that kernels have of them. ``arrays``: all that are known;
     ``structures``: those of structures; ``bases``: the array that each pointer to structures leads into;

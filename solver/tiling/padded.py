@@ -130,15 +130,16 @@ def friendly_bounds(problem: TilingProblem) -> dict[str, int]:
 def lowered(problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
     """The mapping with factors lowered one by one, the largest first, as long as bounds stay covered and it gets no
     worse."""
-    best, changed = mapping, True
+    best, rank, changed = mapping, rank_of(problem, mapping), True
     while changed:
         changed = False
         for loop in range(len(best.loops)):
             for level in sorted(range(4), key=lambda at: -best.factors[loop][at]):
                 less = _with_less(problem, best, loop, level)
-                if less is not None and rank_of(problem, less) <= rank_of(problem, best):
-                    best, changed = less, True
-                    break
+                if less is None or (lower := rank_of(problem, less)) > rank:
+                    continue
+                best, rank, changed = less, lower, True
+                break
     return best
 
 

@@ -152,7 +152,7 @@ def test_a_nest_that_fits_no_register_file_is_proven_infeasible(mapper: Any, tmp
     ("words", "method"),
     [
         (("matmul",), "dive"),
-        (("squeezenet", "--arch", "dynamap-u200"), "greedy"),
+        (("squeezenet", "--arch", "dynamap-u200"), "largest-arrays"),
         (("lenet5", "--arch", "snowflake-1cc"), "greedy"),
     ],
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 CLOSE = 0.6
 """How alike a name must be to be meant; 1 is the same."""
 LONGEST = 80
+SHORTEST_BEGINNING = 3
 
 
 def meant(given: str, names: Iterable[str], most: int = 1) -> str:
@@ -17,7 +18,10 @@ def meant(given: str, names: Iterable[str], most: int = 1) -> str:
 
 
 def nearest(given: str, names: Iterable[str], most: int = 3, close: float = CLOSE) -> list[str]:
-    """The ``names`` that are most like what was given, the closest first, each once."""
+    """The ``names`` that are most like what was given, the closest first, each once; where none is close, those that
+    begin with it, the shortest first."""
     by_form = {name.lower(): name for name in names}
-    found = difflib.get_close_matches(given[:LONGEST].lower(), by_form, most, close)
-    return [by_form[one] for one in found]
+    form = given[:LONGEST].lower()
+    found = difflib.get_close_matches(form, by_form, most, close)
+    begun = (name for name in by_form if len(form) >= SHORTEST_BEGINNING and name.startswith(form))
+    return [by_form[one] for one in found or sorted(begun, key=len)[:most]]

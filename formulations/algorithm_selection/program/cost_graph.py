@@ -7,7 +7,7 @@ with a choice per format; an edge per transition. Costs are whole numbers of the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.models.algorithm_selection.pipeline import Arrays, one_array
 from mapper.models.algorithm_selection.product import best_dataflow, product
 from mapper.models.algorithm_selection.running_cost import piece_passes, running_time
+from mapper.models.limit import UnfinishedError
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import LARGEST_TOTAL, PbqpInstance, flat_instance
 
@@ -65,10 +66,15 @@ class CostGraph:
         )
 
 
-class GraphBuilder:
-    """Builds the cost graphs of one problem."""
+def _never() -> bool:
+    return False
 
-    def __init__(self, problem: SelectionProblem) -> None:
+
+class GraphBuilder:
+    """Builds the cost graphs of one problem, until it ``is_over``."""
+
+    def __init__(self, problem: SelectionProblem, is_over: Callable[[], bool] = _never) -> None:
+        self.is_over = is_over
         self.problem, self.network, self.machine = problem, problem.network, problem.machine
         self.labels = [problem.labels(at) for at in range(len(self.network.stores))]
         self.algorithms = [self._allowed(at) for at in range(len(self.network.layers))]
@@ -104,7 +110,7 @@ class GraphBuilder:
         """The cost graph for arrays of ``rows[s]`` x ``columns[s]``; passes are theirs, but I_SA and the PEs that take
         energy are those of the ``least`` rows and columns, if given: then no array between costs less.
 
-        Raises: InputError if costs could leave 64 bits.
+        Raises: InputError if costs could leave 64 bits; UnfinishedError when it is over.
         """
         passes = _Passes(rows, columns)
         if self.machine.engines is not None:
@@ -113,6 +119,7 @@ class GraphBuilder:
             passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         vertices, loads = [], []
         for at in range(len(self.network.layers)):
+            self._go_on()
             own, load = self._layer(at, passes, quantity)
             vertices.append(own)
             loads.append(load)
@@ -209,9 +216,15 @@ class GraphBuilder:
         own = [self.algorithms[at].index(choice.algorithm) for at, choice in enumerate(selection.choices)]
         return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
 
-    def _flows(self) -> list[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]]:
-        """The algorithms and the dataflows of every layer."""
-        return [(names, self.problem.dataflows(at)) for at, names in enumerate(self.algorithms)]
+    def _flows(self) -> Iterator[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]]:
+        """The algorithms and the dataflows of every layer, each as it is wanted."""
+        for at, names in enumerate(self.algorithms):
+            self._go_on()
+            yield names, self.problem.dataflows(at)
+
+    def _go_on(self) -> None:
+        if self.is_over():
+            raise UnfinishedError("the costs of all layers were not counted in time")
 
     def _allowed(self, at: int) -> tuple[Algorithm, ...]:
         """The algorithms of a layer that pins, its own and that of the edge it reads, leave."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ class RunningGraph:
     def __init__(
         self,
         network: OverlayNetwork,
-        allowed: Sequence[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]],
+        allowed: Iterable[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]],
         arrays: Arrays,
     ) -> None:
         self.network, self.arrays = network, arrays

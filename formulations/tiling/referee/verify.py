@@ -35,20 +35,24 @@ def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost
 
     A mapping that breaks a capacity, an order or a pin is still costed.
     """
-    wrong = tuple(_wrong_factors(problem, mapping))
-    broken = (
-        *wrong,
-        *_padding(problem, mapping),
-        *_capacities(problem, mapping),
-        *_array_axes(problem, mapping),
-        *_sequential_loops(problem, mapping),
-        *(() if wrong else _dependences(problem, mapping)),
-        *_pins(problem, mapping),
-    )
-    if wrong:
+    broken = tuple(broken_whatever_it_costs(problem, mapping))
+    if any(one.rule == FACTORS for one in broken):
         return Verdict(broken, None)
     cost = evaluate(problem.nest, problem.machine, mapping)
     return Verdict((*broken, *_latency(problem, cost)), cost)
+
+
+def broken_whatever_it_costs(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
+    """The broken rules but for that on cycles, those first that are judged soonest."""
+    wrong = tuple(_wrong_factors(problem, mapping))
+    yield from wrong
+    yield from _padding(problem, mapping)
+    yield from _capacities(problem, mapping)
+    yield from _array_axes(problem, mapping)
+    yield from _sequential_loops(problem, mapping)
+    if not wrong:
+        yield from _dependences(problem, mapping)
+    yield from _pins(problem, mapping)
 
 
 def _wrong_factors(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:

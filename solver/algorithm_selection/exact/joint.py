@@ -17,6 +17,7 @@ from mapper.formulations.algorithm_selection.program.cost_graph import Costs, Gr
 from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.resource import slices
+from mapper.models.limit import UnfinishedError
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.algorithm_selection.exact.product_search import least_product
 from mapper.solver.certificate import Stop
@@ -59,13 +60,16 @@ def batches(count: int) -> Iterator[slice]:
 def joint(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     """The best selection of all; what is left when the effort ends is the least bound of the shapes not solved. Shapes
     whose bound is above what is known are not solved."""
-    builder = GraphBuilder(problem)
+    builder = GraphBuilder(problem, effort.is_over)
     if builder.nothing_left is not None:
         return Outcome.infeasible()
     start = effort.known(problem)
-    if problem.objective == "edp":
-        return least_product(builder, effort, None if start is None else start.value)
-    known = bounded(builder)
+    try:
+        if problem.objective == "edp":
+            return least_product(builder, effort, None if start is None else start.value)
+        known = bounded(builder)
+    except UnfinishedError:
+        return Outcome.unknown(effort.stopped() or "time_limit")
     if not len(known.rows):
         return Outcome.infeasible()
     search = _fewest if problem.objective == "dsps" else _fastest
@@ -90,12 +94,12 @@ def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[S
         limit = limit if best is None else min(limit, best[0][0])
         if least > limit:
             break
-        ended = effort.stopped()
-        if ended is not None:
-            stop = ended
-            break
         chosen = chosen[known.bounds[chosen] <= limit]
-        graph = builder.graph(known.rows[chosen], known.columns[chosen])
+        try:
+            graph = builder.graph(known.rows[chosen], known.columns[chosen])
+        except UnfinishedError:
+            stop = effort.stopped() or "time_limit"
+            break
         plan = plan or elimination_order(graph)
         values, picked = eliminate(graph, plan)
         solved += len(chosen)
@@ -133,10 +137,11 @@ def _fewest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Se
         chosen = hopeful[batch]
         if best is not None and dsps[chosen[0]] > best[0][0]:
             break
-        ended = effort.stopped()
-        if ended is not None:
-            return _cut(builder, best, int(dsps[chosen[0]]), ended, solved)
-        graph = builder.graph(known.rows[chosen], known.columns[chosen])
+        try:
+            graph = builder.graph(known.rows[chosen], known.columns[chosen])
+        except UnfinishedError:
+            stop = effort.stopped() or "time_limit"
+            return _cut(builder, best, int(dsps[chosen[0]]), stop, solved)
         plan = plan or elimination_order(graph)
         values, picked = eliminate(graph, plan)
         solved += len(chosen)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder, Shapes
 from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.limit import UnfinishedError
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort
@@ -63,12 +64,12 @@ def least_product(
         least = float(bounds[at]) * (1 - SLACK)
         if least > (limit if best is None else best[0][0]):
             break
-        ended = effort.stopped()
-        if ended is not None:
-            stop = ended
-            break
         array = int(rows[at]), int(columns[at])
-        corner = least_corner(builder, array, None if best is None else best[0][0])
+        try:
+            corner = least_corner(builder, array, None if best is None else best[0][0])
+        except UnfinishedError:
+            stop = effort.stopped() or "time_limit"
+            break
         solved += 1
         if corner is not None:
             rank = (corner.product, corner.units, array[0] * array[1], array[0])

@@ -327,13 +327,26 @@ def _fits(place: Array, classes: Array, trips: Array) -> bool:
     return fits
 
 
+def _hopeful(g: goal_kernel.Goal, incumbent: Array, energy: float, cycles: float, above: Array) -> int:
+    """How many of the scratch-pad tiles, by the ascending energies ``above``, may improve on the incumbent, if only
+    their energy is counted."""
+    first, last = 0, len(above)
+    while first < last:
+        middle = (first + last) // 2
+        if _misses(g, incumbent, energy + above[middle], cycles, 0.0):
+            last = middle
+        else:
+            first = middle + 1
+    return first
+
+
 def _joint_bounds(
     t: KernelTable, v: CoverTable, array: tuple[Array, Array, Array], above: tuple[Array, Array, Array],
     front: Array, incumbent: Array, joint: Array,
 ) -> None:  # fmt: skip
-    """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles):
-    into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves on the incumbent.
-    ``front``: scratch-pad tiles than which no other is as good in both."""
+    """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles; the
+    latter by ascending energy): into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves
+    on the incumbent. ``front``: scratch-pad tiles than which no other is as good in both."""
     places, energies, cycles = array
     g, classes = _goal_of(t), np.empty(places.shape[1], np.int64)
     joint[:] = np.inf
@@ -345,7 +358,7 @@ def _joint_bounds(
         for spm in front:
             if not alive:
                 alive = not _misses(g, incumbent, least_energy + above[1][spm], least_cycles, above[2][spm])
-        for spm in range(len(above[0]) if alive else 0):
+        for spm in range(_hopeful(g, incumbent, least_energy, least_cycles, above[1]) if alive else 0):
             out_energy, out_cycles = above[1][spm], above[2][spm]
             if _misses(g, incumbent, least_energy + out_energy, least_cycles, out_cycles):
                 continue
@@ -372,7 +385,7 @@ inner_bounds = borrowing(_inner_bounds, _load=borrowing(_load))
 ways_of = compiled(_ways_of)
 fits = borrowing(_fits)
 crossing_room = compiled(_crossing)
-joint_bounds = compiled(_joint_bounds, _fits=fits)
+joint_bounds = compiled(_joint_bounds, _fits=fits, _hopeful=borrowing(_hopeful))
 _buffered_first = compiled(
     _first_bounds, _words=words, _ways_of=ways_of, _bound=borrowing(_bound, _inner_bounds=inner_bounds)
 )

@@ -93,8 +93,10 @@ def candidates(
     able = np.flatnonzero(_improving(t, energy + outside[0], cycles, outside[1], reach))
     places, energy, cycles, joint = places[able], energy[able], cycles[able], np.empty((len(able), 3))
     if joint.size * len(above.primary) <= MOST_PAIRS:
-        front = _front(above.energy, above.cycles)
-        bound_kernel.joint_bounds(t, v, (places, energy, cycles), above[:3], front, incumbent, joint)
+        order = np.argsort(above.energy, kind="stable")
+        ordered = above.places[order], above.energy[order], above.cycles[order]
+        front = _front(ordered[1], ordered[2])
+        bound_kernel.joint_bounds(t, v, (places, energy, cycles), ordered, front, incumbent, joint)
     else:
         total = _values(t, energy + outside[0], cycles, outside[1])
         least = energy.min(axis=1) + outside[0], cycles.min(axis=1)

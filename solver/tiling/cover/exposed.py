@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from mapper.formulations.tiling.array_axes import on_axes
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.referee.verify import ARRAY_AXES, LATENCY, verify
+from mapper.formulations.tiling.referee.verify import ARRAY_AXES, broken_whatever_it_costs, verify
 from mapper.models.tiling.cost import TilingCost, evaluate, quantities
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 
@@ -50,9 +50,11 @@ def raised(
         if mapping in seen:
             continue
         seen.add(mapping)
-        verdict = verify(problem, mapping)
-        if verdict.cost is None or any(one.rule not in (LATENCY, ARRAY_AXES) for one in verdict.broken):
+        # Most have no room: what they would cost is not asked.
+        if any(one.rule != ARRAY_AXES for one in broken_whatever_it_costs(problem, mapping)):
             continue
+        verdict = verify(problem, mapping)
+        assert verdict.cost is not None
         if not verdict.broken and problem.rank(verdict.cost) < rank:
             best, rank = mapping, problem.rank(verdict.cost)
         least = _without(verdict.cost, exposed_cycles(problem, mapping))

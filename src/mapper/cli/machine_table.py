@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mapper.kind.cell import number, percent, proof
+from mapper.kind.cell import number, percent, proof, seconds
 
 if TYPE_CHECKING:
     from mapper.api.side_by_side import SideBySide
@@ -35,10 +35,10 @@ def machine_rows(found: SideBySide) -> tuple[list[str], list[list[str]]]:
                 number(latency),
                 number(frames),
                 number(cost.get("energy_pj")),
-                "–" if row.utilisation is None else f"{row.utilisation:.1%}",
+                percent(row.utilisation, 1),
                 percent(certificate.gap),
                 proof(certificate) if row.solution is not None else "cannot run it",
-                f"{certificate.seconds:.2f}",
+                seconds(certificate.seconds),
             ]
         )
     return heading, lines

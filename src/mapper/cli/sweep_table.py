@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mapper.cli.terminal import work_cells
-from mapper.kind.cell import number, percent, proof
+from mapper.kind.cell import number, percent, proof, seconds
 
 if TYPE_CHECKING:
     from mapper.api.comparison import Row
@@ -55,7 +55,7 @@ def _sweep_line(
         *([row.in_a_line or "–"] if "mapping" in more else []),
         percent(certificate.gap),
         proof(certificate),
-        f"{certificate.seconds:.2f}",
+        seconds(certificate.seconds),
     ]
 
 
@@ -69,7 +69,7 @@ def design_rows(found: DesignFront) -> tuple[list[str], list[list[str]]]:
             number(point.on_chip_bytes),
             *(number((point.solution.cost or {}).get(key)) for key in keys),
             proof(point.solution.certificate),
-            f"{point.solution.certificate.seconds:.2f}",
+            seconds(point.solution.certificate.seconds),
         ]
         for point in found.points
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,8 @@ from importlib import import_module
 from mapper.workloads.text.plain_text import plain
 
 WIDEST_CELL = 160
+GAP, CLOSE_GAP = 3, 2
+"""Spaces between columns, and where a terminal has no room for all of these."""
 FIRST_TO_GO = ("CPU s", "evaluations", "seconds", "bound", "node", "method", "kind", "model", "max error")
 """What tells least about an answer, the least of all first; after these go figures from right to left."""
 LAST_TO_GO = ("gap", "proof", "value", "to optimum", "outputs")
@@ -25,7 +28,8 @@ def print_table(
     heading: Sequence[str], lines: Iterable[Sequence[str]], sought: str | None = None, wide: bool = False
 ) -> None:
     """A table on stdout, as wide as the terminal unless it shall be ``wide``, and a line on what was left out of it;
-    ``sought``: the objective, whose figures stay. As wide as it needs to be where nobody's terminal limits it."""
+    ``sought``: the objective, whose figures stay. As wide as it needs to be where neither a terminal nor ``COLUMNS``
+    limits it. Where there is no room for all, columns stand closer, so that fewer go."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -33,38 +37,45 @@ def print_table(
 
     titles = [plain(title, WIDEST_CELL) for title in heading]
     cells = [[plain(cell, WIDEST_CELL) for cell in line] for line in lines]
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() and not wide else None
-    shown = list(range(len(titles))) if columns is None else fitting(titles, cells, columns, sought)
-    table = Table(box=box.SIMPLE_HEAD)
+    limited = (sys.stdout.isatty() or "COLUMNS" in os.environ) and not wide
+    columns = shutil.get_terminal_size().columns if limited else None
+    shown, gap = list(range(len(titles))), GAP
+    if columns is not None and needed_width(titles, cells, shown) > columns:
+        gap = CLOSE_GAP
+        shown = fitting(titles, cells, columns, sought, gap)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1) if gap == GAP else (0, 1, 0, 0), show_edge=gap == GAP)
     for place in shown:
         justify = "left" if place == 0 else "right"
         table.add_column(Text(titles[place]), justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for line in cells:
         table.add_row(*[Text(line[place]) for place in shown])
-    Console(width=needed_width(titles, cells, shown), highlight=False).print(table)
+    Console(width=needed_width(titles, cells, shown, gap), highlight=False).print(table)
     gone = [title for place, title in enumerate(titles) if place not in shown]
     if gone:
         print(f"left out at {columns} columns: {', '.join(gone)}; --wide shows all")
 
 
 def fitting(
-    heading: Sequence[str], lines: Sequence[Sequence[str]], columns: int, sought: str | None
+    heading: Sequence[str], lines: Sequence[Sequence[str]], columns: int, sought: str | None, gap: int = GAP
 ) -> list[int]:
     """The places of the columns that a terminal of so many ``columns`` of characters has room for."""
     shown = list(range(len(heading)))
     for place in _order_of_going(heading, sought):
-        if needed_width(heading, lines, shown) <= columns:
+        if needed_width(heading, lines, shown, gap) <= columns:
             break
         shown.remove(place)
     return shown
 
 
-def needed_width(heading: Sequence[str], lines: Sequence[Sequence[str]], shown: Sequence[int]) -> int:
-    """Characters that a table of these columns takes: a space on both sides of each, one between, and at the ends."""
+def needed_width(
+    heading: Sequence[str], lines: Sequence[Sequence[str]], shown: Sequence[int], gap: int = GAP
+) -> int:
+    """Characters that a table of these columns takes, with ``gap`` spaces between any two, and two at either
+    end; close columns end with one."""
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, (heading[place], *(line[place] for line in lines)))) for place in shown]
-    return sum(widths) + 3 * len(widths) + 1
+    return sum(widths) + gap * len(widths) + (1 if gap == GAP else -1)
 
 
 def _order_of_going(heading: Sequence[str], sought: str | None) -> list[int]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mapper.kind.cell import number, percent, proof
+from mapper.kind.cell import Figure, number, percent, proof, seconds
 from mapper.workloads.text.plain_text import markdown, plain
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def solution_rows(solution: Solution) -> TableRows:
 
 def work_cells(macs: int | None, utilisation: float | None) -> list[str]:
     """Multiply-accumulates, and the share of those that the machine could do in the time."""
-    return [number(macs), "–" if utilisation is None else f"{utilisation:.1%}"]
+    return [number(macs), percent(utilisation, 1)]
 
 
 def _with_nodes(parts: Sequence[Part], rows: TableRows) -> TableRows:
@@ -91,7 +91,7 @@ def _cost_keys(solution: Solution) -> list[str]:
 
 
 def _certified(certificate: Certificate) -> list[str]:
-    return [percent(certificate.gap), proof(certificate), certificate.method, f"{certificate.seconds:.2f}"]
+    return [percent(certificate.gap), proof(certificate), certificate.method, seconds(certificate.seconds)]
 
 
 def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -114,8 +114,8 @@ def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]
                 percent(off),
                 proof(certificate),
                 number(certificate.evaluations),
-                f"{certificate.seconds:.2f}",
-                f"{certificate.cpu_seconds:.2f}",
+                seconds(certificate.seconds),
+                seconds(certificate.cpu_seconds),
             ]
         )
     return with_model(comparison.posed, (heading, lines))
@@ -167,11 +167,12 @@ def complain(line: str) -> None:
 
 
 def as_csv(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """The table as comma-separated values."""
+    """The table as comma-separated values, figures as programs write them: whole, without separators and units."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(plain, heading))
-    writer.writerows(map(plain, line) for line in lines)
+    for line in lines:
+        writer.writerow(cell.value if isinstance(cell, Figure) else plain(cell) for cell in line)
     return text.getvalue()
 
 

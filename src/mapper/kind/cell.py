@@ -11,8 +11,33 @@ PROOFS = {"certified": "certified", "solver": "proven by solver", "bounded": "bo
 """What stands for a claim, by a certificate's ``evidence``."""
 
 
-def number(value: Any) -> str:
+class Figure(str):
+    """A figure for people, and the ``value`` that it stands for, for programs."""
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any) -> Figure:
+        figure = super().__new__(cls, text)
+        figure.value = value
+        return figure
+
+
+def number(value: Any) -> Figure:
     """A figure for people: whole numbers with separators, large or small ones in powers of ten."""
+    return Figure(_rounded(value), value)
+
+
+def percent(share: float | None, digits: int = 2) -> Figure:
+    """A share, such as a gap, as a percentage."""
+    return Figure("–" if share is None else f"{share:.{digits}%}", share)
+
+
+def seconds(taken: float) -> Figure:
+    """A duration to a hundredth."""
+    return Figure(f"{taken:.2f}", round(taken, 6))
+
+
+def _rounded(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, int) and abs(value) < 10**12:
@@ -20,11 +45,6 @@ def number(value: Any) -> str:
     if value and (abs(value) >= 1e9 or abs(value) < 1e-3):
         return f"{value:.6e}"
     return f"{value:,.4g}" if isinstance(value, float) else str(value)
-
-
-def percent(gap: float | None) -> str:
-    """A gap as a percentage."""
-    return "–" if gap is None else f"{gap:.2%}"
 
 
 def proof(certificate: Certificate) -> str:

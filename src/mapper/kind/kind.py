@@ -249,6 +249,10 @@ class Kind(ABC, Generic[V, P, M]):
     def describe(self, problem: P, part: Part) -> list[str]:
         """A part's mapping and what it costs, in a few lines for people."""
 
+    def describe_all(self, answered: Sequence[tuple[P, Part]]) -> list[str]:
+        """What there is to say of all parts of a network together, in a few lines for people."""
+        return []
+
     @abstractmethod
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         """The cost of the whole from that of its parts."""

@@ -96,7 +96,8 @@ class ShownVerdict:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a solution. ``started``: where its search began, if an earlier one had left something."""
+    """One part of a solution. ``started``: where its search began, if an earlier one had left something; ``before``:
+    what a method found that went before in the same run."""
 
     name: str
     source: str
@@ -108,6 +109,7 @@ class Part:
     merged: tuple[tuple[str, str], ...] = field(default=())
     history: tuple[HistoryPoint, ...] = field(default=())
     started: HistoryPoint | None = None
+    before: Part | None = None
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {

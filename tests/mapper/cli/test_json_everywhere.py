@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -55,3 +57,6 @@ def test_a_sweep_prints_comma_separated_values(mapper: Any) -> None:
     code, out, _ = mapper("sweep", "resnet-dmazerunner/conv5_2", "--vary", "rf.bytes=256,512", "--csv")
     lines = out.splitlines()
     assert code == 0 and len(lines) == 3 and lines[0].startswith("rf.bytes,") and lines[1].startswith("256,")
+    first, second = csv.DictReader(io.StringIO(out))
+    assert (first["energy_pj"], first["cycles"], first["gap"]) == ("1920242770", "3195584", "0.0")
+    assert int(second["edp_pj_cycles"]) == 2784205169 * 2458496 and 0.73 < float(second["utilisation"]) < 0.74

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.cli.table import fitting, needed_width, print_table
+from mapper.cli.table import CLOSE_GAP, GAP, fitting, needed_width, print_table
 
 HEADING = ["part", "energy_pj", "cycles", "edp_pj_cycles", "latency_ms", "gap", "proof", "method", "seconds"]
 LINE = [
@@ -44,14 +44,14 @@ def test_a_table_is_as_wide_as_the_terminal_at_most_and_says_what_it_left_out(
 ) -> None:
     lines = terminal(columns, sought="edp")
     assert all(len(line) <= columns for line in lines[:-1])
-    shown = lines[1].split()
+    shown = lines[0].split()
     gone = [title for title in HEADING if title not in shown]
     assert gone and lines[-1] == f"left out at {columns} columns: {', '.join(gone)}; --wide shows all"
-    assert all(LINE[HEADING.index(title)] in lines[3] for title in shown)
+    assert all(LINE[HEADING.index(title)] in lines[2] for title in shown)
 
 
 def test_what_is_sought_its_gap_and_its_proof_stay(terminal: Any) -> None:
-    assert terminal(20, sought="energy")[1].split() == ["part", "energy_pj", "gap", "proof"]
+    assert terminal(20, sought="energy")[0].split() == ["part", "energy_pj", "gap", "proof"]
 
 
 def test_a_wide_table_has_all_columns_on_a_narrow_terminal(terminal: Any) -> None:
@@ -59,7 +59,10 @@ def test_a_wide_table_has_all_columns_on_a_narrow_terminal(terminal: Any) -> Non
     assert lines[1].split() == HEADING and not any("left out" in line for line in lines)
 
 
-def test_nothing_is_left_out_where_no_terminal_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_left_out_where_no_terminal_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     print_table(["a", *HEADING, *HEADING], [["b", *LINE, *LINE]])
     shown = capsys.readouterr().out.splitlines()
     assert shown[1].split() == ["a", *HEADING, *HEADING] and "…" not in "".join(shown)
@@ -74,3 +77,21 @@ def test_columns_go_only_as_long_as_there_is_no_room(widths: list[int], columns:
     assert shown[0] == 0 and shown == list(range(len(shown)))
     assert needed_width(heading, lines, shown) <= columns or shown == [0]
     assert len(shown) == len(widths) or needed_width(heading, lines, [*shown, len(shown)]) > columns
+
+
+def test_columns_stand_closer_before_one_goes(terminal: Any) -> None:
+    shown = list(range(len(HEADING)))
+    close, wide = (needed_width(HEADING, [LINE], shown, gap) for gap in (CLOSE_GAP, GAP))
+    assert close < wide
+    lines = terminal(close)
+    assert lines[0].split() == HEADING and all(len(line) <= close for line in lines)
+    assert "left out" not in "".join(lines) and "left out" in terminal(close - 1)[-1]
+
+
+def test_an_exported_width_holds_where_no_terminal_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    print_table(HEADING, [LINE])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in lines[:-1]) and lines[-1].startswith("left out at 80 columns:")

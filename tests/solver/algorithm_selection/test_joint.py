@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+
 import pytest
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
-from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.problem import Objective, SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.solver.algorithm_selection.exact.joint import joint
@@ -50,3 +53,23 @@ def test_the_cost_graph_of_googlenet_has_66_vertices_and_89_edges() -> None:
     assert len(rows) == 53972
     graph = GraphBuilder(problem).graph(rows[:1], columns[:1])
     assert (len(graph.vertices), len(graph.edges)) == (66, 89)
+
+
+class SetAfter(threading.Event):
+    """An event that is set once somebody has looked at it so often."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    def is_set(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+@pytest.mark.parametrize("objective", ["latency", "edp"])
+def test_an_interrupt_ends_the_search_in_the_middle_of_the_bounds_of_all_shapes(objective: Objective) -> None:
+    event = SetAfter(3)
+    found = joint(replace(posed("googlenet", "dynamap-u200"), objective=objective), Effort(interrupt=event))
+    assert (found.mapping, found.bound, found.proven, found.stop) == (None, None, False, "interrupted")
+    assert event.looks >= -3  # nothing more was built

@@ -225,4 +225,10 @@ def continued(before: Part | None, after: Part) -> Part:
         evaluations=sum(counted) if counted else None,
     )
     history = joined(before.history, after.history, first.seconds)
-    return replace(after, certificate=certificate, history=history, started=before.started)
+    return replace(
+        after,
+        certificate=certificate,
+        history=history,
+        started=before.started,
+        before=replace(before, before=None),
+    )

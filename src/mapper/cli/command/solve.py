@@ -171,6 +171,11 @@ def _answer(
                 terminal.say(
                     *solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])
                 )
+            if len(solution.parts) > 1:
+                problems = (one.problem for one in solution.posed.parts)
+                terminal.say(
+                    *solution.posed.kind.describe_all(list(zip(problems, solution.parts, strict=True)))
+                )
             terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution), *notes)
         _write(document, output)
         if solution.exit_code:

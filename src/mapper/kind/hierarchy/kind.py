@@ -167,6 +167,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         more = imperfect_lines(problem, part) if problem.pins.imperfect else padding_lines(problem, part)
         return [*lines[:-1], *more, lines[-1]]
 
+    def describe_all(self, answered: Sequence[tuple[HierarchyProblem, Part]]) -> list[str]:
+        from mapper.kind.hierarchy.padding import padded_layers
+
+        return padded_layers(answered)
+
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]
         cycles = sum(cost["cycles"] for cost in costs)

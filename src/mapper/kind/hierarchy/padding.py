@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
+from mapper.kind.cell import number
 from mapper.kind.part import Part
-from mapper.kind.tiling.padding import MEASURES, SECONDS, WORTH_SAYING, less_than
+from mapper.kind.tiling.padding import MEASURES, SECONDS, WORTH_SAYING, less_than, listed
 from mapper.models.hierarchy.cost import evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.tiling.padding import paddable_loops
@@ -29,9 +31,23 @@ def padding_lines(problem: HierarchyProblem, part: Part) -> list[str]:
     is_free = problem.pins.free and part.same_as is None
     plain = _least_value(problem.as_it_is()) if is_free else None
     if plain is not None and value < plain:
-        shown = f"{plain:,.6g}{unit and ' ' + unit}"
+        shown = f"{number(plain)}{unit and ' ' + unit}"
         line += f"; {measure} {less_than(value, plain)} than {shown} with bounds as they are"
     return [line]
+
+
+def padded_layers(answered: Sequence[tuple[HierarchyProblem, Part]]) -> list[str]:
+    """Which bounds of a network's layers grew, and how much of what runs that is."""
+    grown = {
+        part.name: dict(part.mapping.padded)
+        for _, part in answered
+        if isinstance(part.mapping, HierarchyMapping) and part.mapping.padded
+    }
+    if not grown:
+        return []
+    runs = sum(problem.nest.padded(grown.get(part.name, {})).iterations for problem, part in answered)
+    more = runs / sum(problem.nest.iterations for problem, _ in answered) - 1
+    return [f"  padding  {listed(answered, grown)} ({more:.1%} more iterations)"]
 
 
 def _worth(

@@ -14,6 +14,7 @@ from mapper.models.hierarchy.imperfect.limit import why_only_perfect
 from mapper.models.hierarchy.role import loops_called, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 LARGEST = 10**15
@@ -69,7 +70,11 @@ def _known(decision: str, level: str, machine: HierarchyMachine, key: str) -> No
     names = [one.name for one in machine.levels]
     decisions = ("factors", "permutation", "spatial", "bypass", "keep")
     if decision not in decisions or level not in names:
-        remedy = f"unknown decision; use padding, or {', '.join(decisions)} and .LEVEL of {', '.join(names)}"
+        keys = [PADDING, *(f"{one}.{name}" for one in decisions for name in names)]
+        remedy = (
+            f"unknown decision; {meant(key, keys)}use padding, or {', '.join(decisions)} and .LEVEL of "
+            f"{', '.join(names)}"
+        )
         raise InputError("--fix", key[:60], remedy)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 from xml.etree.ElementTree import Element
@@ -171,10 +171,15 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
         assert isinstance(part.mapping, TilingMapping)
         lines = tiling_lines(part.mapping, part.breakdown or {})
-        lines += padding_lines(problem, part)
+        lines += padding_lines([(problem, part)])
         if problem.machine.streams:
             lines.append(processing_line(part.breakdown or {}, problem.machine))
         return lines
+
+    def describe_all(self, answered: Sequence[tuple[TilingProblem, Part]]) -> list[str]:
+        from mapper.kind.tiling.padding import padding_lines
+
+        return padding_lines(answered)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}

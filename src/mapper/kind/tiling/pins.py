@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from mapper.models.tiling.padding import NO_PADDING, Padding, paddable_loops
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 PADDING, OFF, AUTO = "padding", "off", "auto"
@@ -43,7 +44,10 @@ def padding_of(nest: LoopNest, text: str, workload: str) -> Padding:
     for item in text.split(","):
         loop, _, size = (part.strip() for part in item.partition(":"))
         if loop not in nest.loops or loop in sizes:
-            remedy = f"{item[:40]!r} is not LOOP:BOUND, once for a loop of {', '.join(nest.loops)}; or say off or auto"
+            said = f"{meant(text, (OFF, AUTO)) if len(text) > 1 else ''}{item[:40]!r}"
+            remedy = (
+                f"{said} is not LOOP:BOUND, once for a loop of {', '.join(nest.loops)}; or say off or auto"
+            )
             raise InputError("--fix", PADDING, remedy)
         bound = nest.trip_counts[loop]
         grown = whole_number(size, bound, 2 * bound - 1)

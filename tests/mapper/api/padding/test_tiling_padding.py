@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
 import pytest
 import yaml
 
@@ -82,7 +84,39 @@ def test_without_padding_a_line_says_what_it_would_win(tokens: str) -> None:
     assert document["cost"]["cycles"] == 676_538
     assert document["certificate"]["proven"]
     assert "padded" not in document["parts"][0]["mapping"]
-    assert any("197 → 200" in line and "--fix padding=auto" in line for line in _lines(solution))
+    assert any(
+        "with I 197 → 200, J 197 → 200 cycles" in line and "--fix padding=auto" in line
+        for line in _lines(solution)
+    )
+
+
+@pytest.fixture
+def block(tmp_path: Path) -> str:
+    """Three products over 197 tokens, of which the second repeats the first, as an ONNX file."""
+    weights = [
+        onnx.numpy_helper.from_array(np.ones(shape, np.float32), name)
+        for name, shape in {"q": (64, 64), "k": (64, 64), "v": (64, 128)}.items()
+    ]
+    nodes = [onnx.helper.make_node("MatMul", ["x", name], [f"x{name}"]) for name in ("q", "k", "v")]
+    kind = onnx.TensorProto.FLOAT
+    x = onnx.helper.make_tensor_value_info("x", kind, [197, 64])
+    ends = [onnx.helper.make_tensor_value_info(f"x{name}", kind, None) for name in ("q", "k", "v")]
+    path = tmp_path / "block.onnx"
+    onnx.save(onnx.helper.make_model(onnx.helper.make_graph(nodes, "block", [x], ends, weights)), path)
+    return str(path)
+
+
+def test_a_network_says_in_one_line_what_was_padded_and_what_it_won(block: str, mapper: Any) -> None:
+    words = ("solve", block, "--objective", "latency", "--store", "none")
+    padded, plain = mapper(*words)[1], mapper(*words, "--fix", "padding=off")[1]
+    taken = [json.loads(mapper(*words, *more, "--json")[1])["certificate"]["value"]
+             for more in ((), ("--fix", "padding=off"))]  # fmt: skip
+    assert taken[0] < taken[1]
+    (line,) = [line for line in padded.splitlines() if line.startswith("  padding")]
+    assert "gemm1 I 197 → " in line and "; gemm3 " in line and "gemm2" not in line
+    assert f"{1 - taken[0] / taken[1]:.1%} less than {taken[1]:,} with bounds as they are" in line
+    (line,) = [line for line in plain.splitlines() if line.startswith("  padding")]
+    assert "off; with gemm1 I 197 → 200; gemm3 I 197 → 200, cycles would be" in line
 
 
 def _lines(solution: mapper.Solution) -> list[str]:
