@@ -32,6 +32,8 @@ def why_infeasible(problem: HierarchyProblem) -> str | None:
         if capacity is None:
             continue
         least = {loop: max(trips, beyond[place][loop]) for loop, trips in inner.items()}
+        if problem.pins.imperfect:
+            least = {loop: min(trips, problem.bounds[loop]) for loop, trips in least.items()}
         words = {one.name: one.words(least) for one in nest.operands if one.name in must}
         if sum(words.values()) > capacity:
             largest = max(words, key=lambda name: words[name])

@@ -10,17 +10,19 @@ from mapper.formulations.hierarchy.neighbour import may_hand_anything
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.contradiction import refuse_contradiction
-from mapper.solver.hierarchy.exact.branch_and_bound import BRANCH_AND_BOUND
+from mapper.solver.hierarchy.exact import branch_and_bound
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING, hill_climbing
 from mapper.solver.hierarchy.heuristic.cosa import COSA
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
+from mapper.solver.hierarchy.imperfect.method import with_imperfect_factors
 from mapper.solver.hierarchy.padding.method import without_padding
 from mapper.solver.hierarchy.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.hierarchy.space import divisors
 from mapper.solver.method import Effort, Method, Start
 from mapper.solver.outcome import Outcome
 
+BRANCH_AND_BOUND = with_imperfect_factors(branch_and_bound.BRANCH_AND_BOUND)
 FIRST_STEPS = 1_000
 """Of hill climbing, for a first mapping."""
 LARGE = 1_000_000
@@ -33,6 +35,8 @@ def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMa
 
     Raises: ContradictionError if they cannot both be right.
     """
+    if problem.pins.imperfect:
+        return replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
     annealed = _annealed(problem, _part(effort)) if _is_large(problem) else None
     first = annealed
     if first is None and effort.known_mapping(problem) is None and may_hand_anything(problem):

@@ -68,7 +68,7 @@ class PaddingBound:
         """The objective's least value, and the fewest cycles, if loops run to ``sizes``, those ``unknown`` no less."""
         operations = float(math.prod(sizes.values()))
         operands = self.problem.nest.operands
-        words = [_words(operand, sizes) for operand in operands]
+        words = [least_words(operand, sizes) for operand in operands]
         whole = [float(operand.words(sizes)) for operand in operands]
         cycles = max(self._computing(operations, sizes, unknown), self._moving(operations, words, whole))
         energy = operations * self.compute_pj + self.leak_pj * cycles
@@ -229,7 +229,7 @@ def _is_plain(operand: Operand) -> bool:
     )
 
 
-def _words(operand: Operand, sizes: Mapping[str, int]) -> float:
+def least_words(operand: Operand, sizes: Mapping[str, int]) -> float:
     """Words of a tensor that differ, at least: in each dimension those that one of its loops reaches by itself; where
     loops move several dimensions, or more than two one, no more than one word is counted on."""
     words, seen = 1.0, set[str]()

@@ -1,4 +1,4 @@
-"""Methods that take bounds as they are, where these may grow."""
+"""Methods that take bounds as they are, where these may grow, and factors that divide them, where they need not."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 
 UNTRIED = "bounds as they are: no padding tried"
+DIVIDING = "factors that divide: no smaller last passes tried"
 
 
 def without_padding(
     method: Method[HierarchyProblem, HierarchyMapping],
 ) -> Method[HierarchyProblem, HierarchyMapping]:
-    """A method that claims nothing of other bounds than those as they are, beyond the bound by argument."""
+    """A method that claims nothing of other bounds than those as they are, nor of factors that do not divide them,
+    beyond the bound by argument."""
 
     def search(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
-        if not problem.pins.free:
-            return method.search(problem, effort)
         plain = problem.as_it_is()
+        if plain is problem:
+            return method.search(problem, effort)
         known = effort.known(problem)
         start = None if known is None or known.mapping.padded else replace(known, problem=plain, bound=None)
         found = method.search(plain, replace(effort, start=start))
-        return found.among_more(bound_of(problem), UNTRIED)
+        return found.among_more(bound_of(problem), DIVIDING if problem.pins.imperfect else UNTRIED)
 
     return replace(method, search=search)

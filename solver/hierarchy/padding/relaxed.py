@@ -118,7 +118,7 @@ def arrangements(
     loops = tuple(loop for loop, bound in problem.bounds.items() if bound > 1)
     if not loops or not _holds(problem):
         return None
-    spread = _spread(problem, loops)
+    spread = spread_of(problem, loops)
     if spread is None or not len(spread):
         return None
     groups = Groups(problem.as_it_is(), tuple((loop,) for loop in loops))
@@ -155,7 +155,7 @@ def _holds(problem: HierarchyProblem) -> bool:
     return True
 
 
-def _spread(problem: HierarchyProblem, loops: tuple[str, ...]) -> Array | None:
+def spread_of(problem: HierarchyProblem, loops: tuple[str, ...]) -> Array | None:
     """Trips in space [arrangements, levels, loops], each once; None if there are too many."""
     found = np.ones((1, 0, len(loops)), np.int64)
     most = np.array([problem.largest(one) if one in problem.pins.free else 0 for one in loops])

@@ -14,7 +14,13 @@ from mapper.sim.hierarchy import simulate
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 from tests.codegen.tiling.test_program import compiled
-from tests.sim.hierarchy.drawn import drawn_machine, drawn_mapping, drawn_nest, preset_machine
+from tests.sim.hierarchy.drawn import (
+    drawn_cut_problem,
+    drawn_machine,
+    drawn_mapping,
+    drawn_nest,
+    preset_machine,
+)
 
 
 def holds(seed: int, folder: Path, *options: str) -> None:
@@ -37,6 +43,14 @@ def test_the_program_computes_what_the_simulator_computes(seed: int, tmp_path: P
 @pytest.mark.parametrize("seed", range(100, 200))
 def test_no_mapping_reads_or_writes_outside_its_buffers(seed: int, tmp_path: Path) -> None:
     holds(seed, tmp_path, "-O1", "-fsanitize=address,undefined")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_last_passes_compute_what_the_simulator_computes(seed: int, tmp_path: Path) -> None:
+    problem = next(one for n in range(100) if (one := drawn_cut_problem(100 * seed + n)))
+    executable = compiled(generate_c(*problem, seed), tmp_path)
+    done = subprocess.run([executable], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"checksum {simulate(*problem, seed).checksum:016x} OK\n")
 
 
 def product_program(kept: str) -> str:

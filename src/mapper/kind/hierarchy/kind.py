@@ -28,7 +28,7 @@ from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
 from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
-from mapper.solver.proof import Claim, Proof
+from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.document import InputError, decoded, parse_document
 from mapper.workloads.network.network import Dims, Network
 
@@ -73,6 +73,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def front(self, problem: HierarchyProblem, effort: Effort) -> Front[HierarchyMapping]:
         from mapper.solver.hierarchy.front import front
 
+        _only_perfect(problem, "--pareto", "trade-offs")
         return front(problem, effort)
 
     def limit_of(self, problem: HierarchyProblem) -> int | None:
@@ -98,6 +99,8 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def co_designed(self, problems: Sequence[HierarchyProblem]) -> CoDesigned[HierarchyMapping]:
         from mapper.solver.hierarchy.co_design.search import CoDesign
 
+        for problem in problems:
+            _only_perfect(problem, "sweep --pareto", "fronts of machines")
         return CoDesign(problems)
 
     def slack(self, problem: HierarchyProblem, value: int | float) -> float:
@@ -106,6 +109,10 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def prove(self, problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
         from mapper.solver.hierarchy.proof import prove
 
+        if problem.pins.imperfect:
+            raise NotCertifiedError(
+                "the checker knows factors that divide; leave out --fix factors=imperfect"
+            )
         return prove(problem, claim, effort)
 
     def restated(self, problem: HierarchyProblem) -> Mapping[str, Any] | None:
@@ -149,6 +156,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         return mapping
 
     def describe(self, problem: HierarchyProblem, part: Part) -> list[str]:
+        from mapper.kind.hierarchy.imperfect import imperfect_lines
         from mapper.kind.hierarchy.padding import padding_lines
         from mapper.kind.hierarchy.view import hierarchy_lines
 
@@ -156,7 +164,8 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         if not part.breakdown:
             return []
         lines = hierarchy_lines(part.mapping, part.breakdown, problem.nest)
-        return [*lines[:-1], *padding_lines(problem, part), lines[-1]]
+        more = imperfect_lines(problem, part) if problem.pins.imperfect else padding_lines(problem, part)
+        return [*lines[:-1], *more, lines[-1]]
 
     def describe_all(self, answered: Sequence[tuple[HierarchyProblem, Part]]) -> list[str]:
         from mapper.kind.hierarchy.padding import padded_layers
@@ -200,8 +209,10 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         return proof_lines(proof, reason)
 
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
-        from mapper.kind.hierarchy.words import PADDED_WORDS, WORDS
+        from mapper.kind.hierarchy.words import IMPERFECT_WORDS, PADDED_WORDS, WORDS
 
+        if problem.pins.imperfect:
+            return IMPERFECT_WORDS
         return PADDED_WORDS if problem.pins.free else WORDS
 
     def picture(
@@ -236,6 +247,13 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             ),
             "map.txt": line_of(mapping, nest) + "\n",
         }
+
+
+def _only_perfect(problem: HierarchyProblem, option: str, what: str) -> None:
+    if problem.pins.imperfect:
+        raise InputError(
+            option, FACTORS, f"{what} are proven for factors that divide; leave out {FACTORS}={IMPERFECT}"
+        )
 
 
 def _as_counted(mapping: HierarchyMapping, problem: HierarchyProblem) -> HierarchyMapping:

@@ -34,6 +34,16 @@ PADDED_WORDS = ProofWords(
     },
 )
 
+IMPERFECT_WORDS = ProofWords(
+    "all ways to cut every loop by trips in time at each level and in space below it, which need not divide its "
+    f"bound, so that last passes are smaller, {ORDERS}",
+    {
+        **WORDS.reasons,
+        "branch-and-bound": "every choice of tensors, of trips in space and of cuts of each loop either lies in a cell "
+        "whose bound reaches the value, or was costed in every order that may be the best",
+    },
+)
+
 CLOSED = {
     "arrangements by their operations and words": "what operations and the fewest words cost reaches the claimed "
     "value, whatever the tiles are (lemma Run)",

@@ -1,0 +1,240 @@
+"""Branch and bound over all ways to cut loops whose factors need not divide them.
+
+A node is a choice of tensors to keep, of trips in space, and of a cell of cuts for each loop; at first of all its cuts.
+The node with the least bound is opened: the cells in which tiles differ most are split, until each is a single cut.
+Then all orders that may differ are costed by the model. Nodes that are left, since time is over or there are too many,
+bound what is not known; nothing is proven unless they reach the best mapping.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from itertools import count, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
+from mapper.models.hierarchy.imperfect.digit import with_last_passes
+from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
+from mapper.solver.certificate import Stop
+from mapper.solver.hierarchy.exact.group import Groups
+from mapper.solver.hierarchy.exact.order_class import order_classes
+from mapper.solver.hierarchy.exact.order_table import movers_of
+from mapper.solver.hierarchy.imperfect.bound import SHY, CutBound
+from mapper.solver.hierarchy.imperfect.fan import in_space, spaces_of
+from mapper.solver.hierarchy.padding.bound import PaddingBound
+from mapper.solver.hierarchy.space import Space
+from mapper.solver.hierarchy.trial import Trials
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
+
+Array = Any
+TOGETHER = 4096
+"""Choices that are bounded at once."""
+AT_ONCE = 2048
+"""Parts of nodes that are bounded at once."""
+MOST_NODES = 400_000
+"""Nodes that wait, at most."""
+
+
+class Node(NamedTuple):
+    """A choice of tensors to keep (its number), of trips in space (its row), and a cell for each loop."""
+
+    keep: int
+    space: int
+    cells: tuple[int, ...]
+
+
+class CutSearch:
+    """One run: nodes that wait by their bounds, the best mapping, and the least bound of what was left."""
+
+    def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
+        self.problem, self.effort = problem, effort
+        self.trials = Trials(problem, effort)
+        running = tuple(loop for loop, bound in problem.bounds.items() if bound > 1)
+        self.loops = running or problem.nest.loops[:1]
+        self.keeps = list(Space(problem).keeps())
+        self.bounds = [CutBound(problem, keep, self.loops) for keep in self.keeps]
+        self.groups = Groups(problem, tuple((loop,) for loop in self.loops))
+        self.spread: Array = np.zeros((0, len(self.keeps), len(self.loops)), np.int64)
+        self.undecided = math.inf
+        self.heap: list[tuple[float, int, Node]] = []
+        self.numbers = count()
+        self.stop: Stop | None = None
+
+    @property
+    def limit(self) -> float:
+        """What a bound must lie below for its mappings to be of interest."""
+        value = self.trials.value
+        return math.inf if value is None else value * (1 - ROUNDING)
+
+    def _over(self) -> bool:
+        self.stop = self.stop or self.effort.stopped()
+        return self.stop is not None
+
+    def gather(self) -> None:
+        """Put every choice of tensors and of trips in space into the heap whose bound lies below the limit."""
+        spread = spaces_of(self.problem, self.loops)
+        if spread is None:
+            self.undecided = self.trials.bound
+            return
+        self.spread = spread[self._soon(spread)]
+        self._fill_heap()
+
+    def _soon(self, spread: Array) -> Array:
+        """Whether computing alone takes few enough cycles, each of which costs what all energy is at least spread over
+        the fewest cycles."""
+        value, cycles = PaddingBound(self.problem).of(self.problem.bounds, frozenset(self.loops))
+        cost_of_cycle = {"edp": value / cycles, "latency": 1.0, "energy": 0.0}[self.problem.objective]
+        bounds = np.array([self.problem.bounds[loop] for loop in self.loops], np.int64)
+        passes = (-(-bounds // spread.prod(axis=1))).prod(axis=1, dtype=np.float64)
+        turns = np.ceil(passes / self.problem.machine.compute.rate)
+        found: Array = turns * cost_of_cycle * SHY < self.limit
+        return found
+
+    def _fill_heap(self) -> None:
+        """Bound every choice of tensors and of trips in space."""
+        spread = self.spread
+        kinds = [np.unique(spread[:, :, j], axis=0, return_inverse=True) for j in range(len(self.loops))]
+        for number, bound in enumerate(self.bounds):
+            roots = np.zeros((len(spread), len(self.loops)), np.int64)
+            for j, (kind, place) in enumerate(kinds):
+                own = [bound.cells[j].root(tuple(row)) for row in kind.tolist()]
+                roots[:, j] = np.array(own, np.int64)[place.ravel()]
+            for begin in range(0, len(spread), TOGETHER):
+                if self._over():
+                    self.undecided = self.trials.bound
+                    return
+                own_roots = roots[begin : begin + TOGETHER]
+                found = bound.least(own_roots).value
+                for row in np.flatnonzero(found < self.limit):
+                    node = Node(number, begin + int(row), tuple(own_roots[row].tolist()))
+                    self.heap.append((float(found[row]), next(self.numbers), node))
+        heapq.heapify(self.heap)
+
+    def _wait(self, nodes: Sequence[Node], least: Sequence[float]) -> None:
+        """Bound nodes, which cost no less than ``least`` each, and put those of interest into the heap."""
+        for keep in sorted({node.keep for node in nodes}):
+            own = [k for k, node in enumerate(nodes) if node.keep == keep]
+            chosen = np.array([nodes[k].cells for k in own], np.int64).reshape(len(own), len(self.loops))
+            found = self.bounds[keep].least(chosen)
+            for k, value in zip(own, found.value.tolist(), strict=True):
+                if value < self.limit:
+                    heapq.heappush(self.heap, (max(value, least[k]), next(self.numbers), nodes[k]))
+
+    def work(self) -> None:
+        """Open nodes until none can hold a better mapping."""
+        while self.heap and self.heap[0][0] < self.limit and not self._over():
+            self.effort.report(Progress(self.trials.value, self.bound(), self.trials.tried))
+            if len(self.heap) > MOST_NODES:
+                return
+            parts: list[Node] = []
+            leasts: list[float] = []
+            while self.heap and len(parts) < AT_ONCE and self.heap[0][0] < self.limit:
+                least, _, node = heapq.heappop(self.heap)
+                bound = self.bounds[node.keep]
+                spreads = [cells.spread[cell] for cells, cell in zip(bound.cells, node.cells, strict=True)]
+                if not spreads or max(spreads) == 0:
+                    self._cost(node, least)
+                    break
+                split = self._parts(node, bound, spreads)
+                if split is None:
+                    self.undecided = min(self.undecided, least)
+                    continue
+                own = list(split)
+                parts += own
+                leasts += [least] * len(own)
+            self._wait(parts, leasts)
+
+    def _parts(self, node: Node, bound: CutBound, spreads: list[float]) -> list[Node] | None:
+        """The node with the cells of its widest loops in halves; None if a loop has too many cuts."""
+        ranked = sorted(range(len(spreads)), key=lambda j: -spreads[j])
+        wide = [j for j in ranked[:3] if spreads[j] > 0]
+        halves = [bound.cells[j].parts(node.cells[j]) for j in wide]
+        known = [one for one in halves if one is not None]
+        if len(known) < len(halves):
+            return None
+        found = []
+        for row in product(*known):
+            cells = list(node.cells)
+            for j, cell in zip(wide, row, strict=True):
+                cells[j] = cell
+            found.append(Node(node.keep, node.space, tuple(cells)))
+        return found
+
+    def _cost(self, node: Node, least: float) -> None:
+        """Cost the mappings of a node whose loops are all cut, in every order that may be the best."""
+        bound = self.bounds[node.keep]
+        time_trips = [cells.cut(cell) for cells, cell in zip(bound.cells, node.cells, strict=True)]
+        space = [
+            in_space(self.problem, level, self.loops, self.spread[node.space, level])
+            for level in range(len(self.keeps[0]))
+        ]
+        rows = list(product(*self._orders(time_trips)))
+        innermost = np.array([[one[0] if one else -1 for one in row] for row in rows], np.int64)
+        found = bound.of_orders(np.array(node.cells, np.int64), innermost)
+        for place in np.argsort(found, kind="stable"):
+            if self._over():
+                self.undecided = min(self.undecided, least)
+                return
+            if found[place] >= self.limit:
+                return
+            self.trials.take(self._mapping(node, time_trips, rows[place], space))
+
+    def _orders(self, trips: list[list[int]]) -> list[tuple[tuple[int, ...], ...]]:
+        """The orders of the loops that turn at each level, innermost first."""
+        movers = tuple(dict.fromkeys(movers_of(self.groups.shape)))
+        levels = len(self.keeps[0])
+        return [
+            order_classes(
+                movers,
+                self.groups.given(level),
+                tuple(j for j, own in enumerate(trips) if own[level] > 1),
+                level + 1 < levels,
+            )
+            for level in range(levels)
+        ]
+
+    def _mapping(
+        self,
+        node: Node,
+        trips: list[list[int]],
+        orders: Sequence[Sequence[int]],
+        space: Sequence[tuple[SpatialLoop, ...]],
+    ) -> HierarchyMapping:
+        levels = []
+        for level, memory in enumerate(self.problem.machine.levels):
+            time = tuple(TemporalLoop(self.loops[j], trips[j][level]) for j in reversed(orders[level]))
+            levels.append(LevelMapping(memory.name, self.keeps[node.keep][level], time, space[level]))
+        found = HierarchyMapping(tuple(levels), self.problem.pins.padded)
+        return with_last_passes(found, self.problem.bounds)
+
+    def bound(self) -> float:
+        """The least that any mapping can cost, as far as is known."""
+        value = math.inf if self.trials.value is None else float(self.trials.value)
+        waiting = self.heap[0][0] if self.heap else math.inf
+        return min(value, waiting, self.undecided)
+
+    def ended(self) -> Outcome[HierarchyMapping]:
+        trials = self.trials
+        waiting = self.heap[0][0] if self.heap else math.inf
+        if min(waiting, self.undecided) >= self.limit:
+            return Outcome.ended(
+                trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
+            )
+        known = max(self.bound(), trials.bound)
+        stop: Stop = self.stop or "complete"
+        if trials.best is None:
+            return Outcome.unknown(stop, known if known < math.inf else None, evaluations=trials.tried)
+        return Outcome.bounded(trials.best, trials.value, known, stop, evaluations=trials.tried)
+
+
+def cut_search(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
+    """The best mapping whose factors need not divide, with a proof, or as far as it came with a bound."""
+    search = CutSearch(problem, effort)
+    search.gather()
+    search.work()
+    return search.ended()
