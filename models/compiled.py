@@ -27,10 +27,9 @@ class Compiled:
 
     The compiled functions it calls are those that its module knows by the names it uses, or ``instead`` of these
     others by the same names. They stand in the globals of a twin of the function, where numba resolves its calls.
-    The name of the twin carries a hash of its code, of the
-    numbers it takes from its module, of the fields of the named tuples known there and of its callees: numba's
-    cache on disk looks at one file only and would go on using a kernel whose callee or constant in another file
-    has changed.
+    The name of the twin carries a hash of its code, of the numbers it takes from its module, of the fields of the named
+    tuples known there and of its callees: numba's cache on disk looks at one file only and would go on using a kernel
+    whose callee or constant in another file has changed.
     """
 
     def __init__(

@@ -106,6 +106,32 @@ class Outcome(Generic[M]):
             return cls.infeasible(evaluations=evaluations, method=method)
         return cls.optimal(mapping, value, stop=stop, evaluations=evaluations, method=method)
 
+    def among_more(self, bound: int | float, left_out: str) -> Outcome[M]:
+        """What a search that ``left_out`` some mappings says of all, for which ``bound`` holds by argument."""
+        if self.value is not None and self.value <= bound:
+            return self
+        return Outcome.bounded(
+            self.mapping,
+            self.value,
+            bound,
+            self.stop,
+            restrictions=(*self.restrictions, left_out),
+            evaluations=self.evaluations,
+            method=self.method,
+        )
+
+    def certificate(self, method: str) -> Certificate:
+        """What is claimed, by ``method`` unless another did it; what the search took is not in it."""
+        return Certificate(
+            stop=self.stop,
+            found=self.mapping is not None,
+            value=self.value,
+            bound=self.bound,
+            proven=self.proven,
+            method=self.method or method,
+            restrictions=self.restrictions,
+        )
+
     @classmethod
     def claimed(cls, mapping: M | None, value: int | float | None, certificate: Certificate) -> Outcome[M]:
         """What a certificate claims, whether or not it is so."""

@@ -45,8 +45,8 @@ from mapper.workloads.document import InputError, decoded
 from mapper.workloads.graph.kernel import Kernel
 
 SEEDS = (0, 1)
-VERDICTS = ("equal", "leaves its arrays", "DIFFERS")
-"""Of one seed, the worst last."""
+VERDICTS = ("equal", "leaves its arrays", "ends badly", "DIFFERS")
+"""Of one seed, the worst last. A compiled loop ends badly that divides by 0 or leaves its arrays on such numbers."""
 MOST_SECONDS = 3
 """That a compiled loop may run."""
 
@@ -124,7 +124,11 @@ def _verdict(library: ctypes.CDLL, one: Found, seed: int) -> str:
     """Whether the graph and the compiled loop leave the same words."""
     assert one.loop is not None and one.kernel is not None
     found = agreement(one.kernel, partial(_after, library, one.loop), seed)
-    return VERDICTS[0] if found.equal else VERDICTS[2] if found.leaves is None else VERDICTS[1]
+    if found.equal:
+        return VERDICTS[0]
+    if found.leaves is not None:
+        return VERDICTS[1]
+    return VERDICTS[3] if found.iterations else VERDICTS[2]
 
 
 def _after(library: ctypes.CDLL, loop: Recorded, memory: Memory, origins: Origins) -> Memory | None:

@@ -9,6 +9,7 @@ import ctypes
 import re
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,6 @@ class Recorded(Lowering):
 
     def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool, least: int) -> None:
         self.written: list[str] = []
-        self.unwritten: NotImplementedError | None = None
         self.declared: dict[str, str] = {}
         self.outputs: dict[str, str] = {}
         super().__init__(place, passes, middle, least)
@@ -82,16 +82,19 @@ class Recorded(Lowering):
         pointers = {name: value.base for name, value in self.scalars.items() if value is not None}
         bases = {name: base for name, base in pointers.items() if base in self.structures}
         return StructureText(
-            frozenset(self.structures), bases, lambda node: self.structure_of(node) is not None
+            frozenset(self.arrays),
+            frozenset(self.structures),
+            bases,
+            lambda node: self.structure_of(node) is not None,
         )
 
     def _write(
         self, numbers: list[str], node: c_ast.Node, generator: c_generator.CGenerator, before: str = ""
     ) -> None:
-        try:
-            self.written += [*numbers, f"{before}{generator.visit(node)};"]
-        except NotImplementedError as error:
-            self.unwritten = error
+        """Writes a statement that was followed; what the scalars of others are, is written before the loop."""
+        if names_in(node) <= self.types.keys() | self.arrays.keys() | self.structures.keys():
+            with suppress(NotImplementedError):
+                self.written += [*numbers, f"{before}{generator.visit(node)};"]
 
     def _numbers(self, names: frozenset[str]) -> list[str]:
         lines = []
@@ -99,7 +102,7 @@ class Recorded(Lowering):
             value = self.scalars[name]
             if value is not None and value.node is None and name in self.types:
                 own = "__own" if value.base in self.scalars else ""
-                base = "" if value.base in self.structures else f"{value.base}{own} + "
+                base = "" if value.base in self.structures else f"{plain(value.base or '')}{own} + "
                 shown = c_number(value) if value.base is None else f"{base}{value.number}"
                 lines.append(f"{name} = {shown};")
         return lines
@@ -145,8 +148,6 @@ def function_text(loop: Recorded, name: str) -> str:
 
     Raises: NotImplementedError for structures that are reached in ways that are not written out.
     """
-    if loop.unwritten is not None:
-        raise loop.unwritten
     place = loop.place_of_loop
     generator = loop.text_of_structures()
     lines = []
@@ -178,14 +179,15 @@ def function_text(loop: Recorded, name: str) -> str:
             (before if key in shared else inside).append(f"{'static ' * (key in shared)}{kind} {key};")
     lines += before
     lines += [
-        f"static inline {generator.visit(one)}".replace("static inline static", "static").replace(
-            "inline inline", "inline"
-        )
+        "static inline " + re.sub(r"^((static|inline)\s+)+", "", generator.visit(one))
         for one in _called(place)
     ]
     lines += [f"void {name}(void **memory) {{", *inside]
+    whole = place.loop
+    if isinstance(whole, c_ast.For):  # what it starts with is among what was written
+        whole = c_ast.For(None, whole.cond, whole.next, whole.stmt)
     # What returns from the function leaves the loop, and its results are written all the same.
-    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(place.loop))
+    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(whole))
     lines += [*loop.written, body, ";", "mapper_end: ;"]
     for key, kind in loop.outputs.items():
         lines.append(f"*({kind} *)memory[{at}] = {key};")

@@ -13,20 +13,29 @@ def plain(array: str) -> str:
 
 
 class StructureText(c_generator.CGenerator):  # type: ignore[misc]
-    """Writes members of structures as words of the arrays that kernels have of them. ``structures``: the arrays of
-    structures; ``bases``: the array that each pointer to structures leads into; ``is_structure``: of a type."""
+    """Writes members of structures as words of the arrays that kernels have of them. ``arrays``: all that are known;
+    ``structures``: those of structures; ``bases``: the array that each pointer to structures leads into;
+    ``is_structure``: of a type."""
 
     def __init__(
         self,
+        arrays: frozenset[str],
         structures: frozenset[str],
         bases: Mapping[str, str],
         is_structure: Callable[[c_ast.Node], bool] = lambda node: False,
     ) -> None:
         super().__init__()
-        self.structures, self.bases, self.is_structure = structures, dict(bases), is_structure
+        self.arrays, self.structures, self.bases, self.is_structure = (
+            arrays,
+            structures,
+            dict(bases),
+            is_structure,
+        )
 
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         name, subscripts = self._word(node)
+        if name not in self.arrays:
+            raise NotImplementedError("a member that the front end has not followed")
         return plain(name) + "".join(f"[{one}]" for one in subscripts)
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802
@@ -58,6 +67,8 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
         found = self._of_structures(node)
         if found is not None:
             return found[0], [found[1]]
+        if isinstance(node, c_ast.UnaryOp | c_ast.BinaryOp):  # a pointer that is computed
+            return self._pointed(node), [self.visit(node)]
         if isinstance(node, c_ast.ArrayRef):  # of rows of structures, or of structures that are a member
             name, subscripts = self._word(node.name)
             return name, [*subscripts, self.visit(node.subscript)]

@@ -53,11 +53,6 @@ def tensor(images: int, elements: int) -> Format:
     return Format("tensor3d", images, elements)
 
 
-def load_units(reads: Format, channels: int, machine: OverlayMachine) -> int:
-    """Time to load a tensor in the reader's own format, in the machine's units."""
-    return _whole(reads.words(channels) * machine.units_per_word)
-
-
 def store_units(
     written: Format, channels: int, producer: Algorithm | Layout | None, machine: OverlayMachine
 ) -> int:

@@ -11,7 +11,6 @@ MODES: tuple[Mode, ...] = ("layer-parallel", "layer-by-layer", "mixed")
 
 
 StreamKind = Literal["frame", "stored", "weights", "maps", "result"]
-STREAM_KINDS: tuple[StreamKind, ...] = ("frame", "stored", "weights", "maps", "result")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.hierarchy.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
+from mapper.solver.hierarchy.heuristic.cosa import COSA
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
 from mapper.solver.hierarchy.padding.method import without_padding
 from mapper.solver.hierarchy.program.constraint_program import CONSTRAINT_PROGRAM
@@ -75,6 +76,7 @@ METHODS: dict[str, Method[HierarchyProblem, HierarchyMapping]] = {
         BRUTE_FORCE,
         without_padding(ANNEALING),
         without_padding(HILL_CLIMBING),
+        without_padding(COSA),
         without_padding(RANDOM_SEARCH),
     )
 }

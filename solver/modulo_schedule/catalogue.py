@@ -178,7 +178,8 @@ def _better(one: Outcome[ModuloSchedule], other: Outcome[ModuloSchedule]) -> Out
     restrictions = () if met else chosen.restrictions
     stop = "complete" if met else other.stop
     # A schedule of one method and a bound of another prove together.
-    names = dict.fromkeys(outcome.method for outcome in (one, other) if outcome.method)
+    both = sorted((one, other), key=lambda outcome: outcome.mapping is None)
+    names = dict.fromkeys(outcome.method for outcome in both if outcome.method)
     method = " + ".join(names) if met else chosen.method
     return replace(chosen, bound=bound, proven=met, stop=stop, restrictions=restrictions, method=method)
 

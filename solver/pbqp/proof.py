@@ -40,8 +40,6 @@ MOST_EXACT_SUMS = 3e6
 """Additions of fractions that are done here to find the assignment of the exact least cost."""
 FEW_EDGES, FEW_NODES = 200, 60
 """Of a core for which a tree of bounds is tried before parts, and of that tree."""
-MOST_COST = 1 << 70
-"""Where there are no fractions, the checker takes costs below this."""
 
 
 def prove(problem: PbqpProblem, claim: Claim[PbqpAssignment], effort: Effort) -> Proof:

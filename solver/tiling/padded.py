@@ -11,6 +11,7 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.padding import Padding
+from mapper.solver.friendly_size import friendly_size
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 
@@ -19,7 +20,6 @@ TilingMethod = Method[TilingProblem, TilingMapping]
 
 AS_THEY_ARE = "bounds as they are"
 UNTRIED = f"{AS_THEY_ARE}: no padding tried"
-SMALL_PRIMES = (2, 3, 5, 7)
 
 
 def without_padding(method: TilingMethod) -> TilingMethod:
@@ -109,18 +109,7 @@ def _least_bounds(search: Search, problem: TilingProblem, effort: Effort) -> Out
         found = replace(found, mapping=found.mapping.over(bounds))
     if not problem.padding.is_free:
         return found
-    argued = bound_of(problem)
-    if found.value is not None and found.value <= argued:
-        return found
-    return Outcome.bounded(
-        found.mapping,
-        found.value,
-        argued,
-        found.stop,
-        restrictions=(*found.restrictions, UNTRIED),
-        evaluations=found.evaluations,
-        method=found.method,
-    )
+    return found.among_more(bound_of(problem), UNTRIED)
 
 
 def rank_of(problem: TilingProblem, mapping: TilingMapping) -> tuple[int, int, int, int]:
@@ -132,17 +121,10 @@ def friendly_bounds(problem: TilingProblem) -> dict[str, int]:
     """For loops whose bound has a large prime factor the next one that has none, if padding allows it."""
     sizes = {}
     for loop, least, most in problem.padding.ranges:
-        size = next(one for one in range(least, 2 * least) if _has_small_factors(one))
+        size = friendly_size(least)
         if least < size <= most:
             sizes[loop] = size
     return sizes
-
-
-def _has_small_factors(number: int) -> bool:
-    for prime in SMALL_PRIMES:
-        while number % prime == 0:
-            number //= prime
-    return number == 1
 
 
 def lowered(problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from tests.fuzz import command, proof, seed
+from tests.fuzz import command, proof
 from tests.fuzz.mutation import vocabulary
 from tests.fuzz.mutation.byte import NUMBERS, mutated_bytes
 from tests.fuzz.mutation.document import mutated_json, mutated_yaml
@@ -22,6 +22,7 @@ from tests.fuzz.mutation.store import mutated_store
 from tests.fuzz.mutation.text import mutated_text
 from tests.fuzz.onnx_fork import read_onnx, read_onnx_here
 from tests.fuzz.reader import Reader
+from tests.fuzz.seed import answers, documents, graphs, networks, programs
 
 
 def _workload(path: Path) -> None:
@@ -57,7 +58,7 @@ def _kernel(path: Path) -> None:
 
 def _nodes(path: Path) -> None:
     edges = path.with_name("input_edges")
-    edges.write_bytes(seed.EDGES[0])
+    edges.write_bytes(graphs.EDGES[0])
     _kernel(edges)
 
 
@@ -110,7 +111,7 @@ def _cgra_program(path: Path) -> None:
     from mapper.codegen.modulo_schedule.network.driver_listing import driver_listing
     from mapper.kind.modulo_schedule.inference import CgraInference
 
-    path.with_name("constants.bin").write_bytes(seed.cgra_program()[1])
+    path.with_name("constants.bin").write_bytes(programs.cgra_program()[1])
     driver_listing(CgraInference(path).program)
 
 
@@ -120,7 +121,7 @@ def _array(changed: str, path: Path) -> None:
 
     folder = path.with_name("array")
     folder.mkdir(exist_ok=True)
-    for name, content in seed.array_files().items():
+    for name, content in programs.array_files().items():
         (folder / name).write_bytes(path.read_bytes() if name == changed else content)
     load_array(folder)
 
@@ -133,7 +134,7 @@ def _overlay(changed: str, path: Path) -> None:
 
     folder = path.with_name("overlay")
     folder.mkdir(exist_ok=True)
-    for name, content in seed.overlay_files().items():
+    for name, content in programs.overlay_files().items():
         (folder / name).write_bytes(path.read_bytes() if name == changed else content)
     loaded = load_overlay(folder)
     tensors = loaded.network.operators.tensors
@@ -141,7 +142,7 @@ def _overlay(changed: str, path: Path) -> None:
 
 
 def _overlay_seeds(name: str) -> tuple[bytes, ...]:
-    return (seed.overlay_files()[name],)
+    return (programs.overlay_files()[name],)
 
 
 def _solution(path: Path) -> None:
@@ -157,8 +158,8 @@ def _mapping(path: Path) -> None:
     from mapper.workloads.document import InputError
 
     fields = read_document(path)
-    for place in range(len(seed.PROBLEMS)):
-        posed = seed.solved(place).posed
+    for place in range(len(answers.PROBLEMS)):
+        posed = answers.solved(place).posed
         part = posed.parts[0]
         try:
             mapping = posed.kind.read_mapping(fields, part.problem, str(path))
@@ -176,8 +177,8 @@ def _store(path: Path) -> None:
     store, place = Store(path), zlib.crc32(path.read_bytes()) % 6
     try:
         if place < 4:
-            posed = seed.solved(place).posed
-            recall = Recall(store, posed, seed.PROBLEMS[place][2], lambda reason: None)
+            posed = answers.solved(place).posed
+            recall = Recall(store, posed, answers.PROBLEMS[place][2], lambda reason: None)
             known = recall.known(posed.parts[:1])[0]
             if known is not None:
                 recall.keep({0: known.part})
@@ -195,7 +196,7 @@ def _mutated_program(data: bytes, random: Random) -> bytes:
     """A Snowflake binary with a changed header of the right length, or changed words."""
     if random.random() < 0.3:
         return mutated_bytes(data, random)
-    start, header, rest = seed.snowflake_parts(data)
+    start, header, rest = programs.snowflake_parts(data)
     header = mutated_json(header, random)
     return start[:-4] + len(header).to_bytes(4, "little") + header + rest
 
@@ -204,10 +205,10 @@ def _mutated_code(data: bytes, random: Random) -> bytes:
     """A Snowflake binary with a few bits of its instructions changed, which mostly leaves them instructions."""
     if random.random() < 0.2:
         return _mutated_program(data, random)
-    start, header, rest = seed.snowflake_parts(data)
+    start, header, rest = programs.snowflake_parts(data)
     words = bytearray(rest or b"\0")
     for _ in range(random.choice((1, 1, 2, 4))):
-        at = random.randrange(min(len(words), 4 * seed.instructions()))
+        at = random.randrange(min(len(words), 4 * programs.instructions()))
         words[at] ^= 1 << random.randrange(8)
     return start + header + bytes(words)
 
@@ -250,44 +251,66 @@ _dot, _edges, _graphml, _in, _hierarchy, _mlir, _morpher, _llvm = (
     )
 )
 _ONE = (
-    Reader("onnx", ".onnx", seed.onnx_models, mutated_onnx, read_onnx, read_onnx_here),
+    Reader("onnx", ".onnx", networks.onnx_models, mutated_onnx, read_onnx, read_onnx_here),
     Reader(
-        "workload-yaml", ".yaml", lambda: seed.in_yaml(seed.workload_documents()), mutated_yaml, _workload
+        "workload-yaml",
+        ".yaml",
+        lambda: documents.in_yaml(documents.workload_documents()),
+        mutated_yaml,
+        _workload,
     ),
     Reader(
-        "workload-json", ".json", lambda: seed.in_json(seed.workload_documents()), mutated_json, _workload
+        "workload-json",
+        ".json",
+        lambda: documents.in_json(documents.workload_documents()),
+        mutated_json,
+        _workload,
     ),
-    Reader("recurrence", ".yaml", lambda: seed.in_yaml(seed.RECURRENCES), mutated_yaml, _recurrence),
-    Reader("machine-yaml", ".yaml", lambda: seed.in_yaml(seed.machine_documents()), mutated_yaml, _machine),
-    Reader("machine-json", ".json", lambda: seed.in_json(seed.machine_documents()), mutated_json, _machine),
-    Reader("machine-foreign", ".yaml", seed.foreign_machines, _hierarchy, _machine),
-    Reader("c", ".c", seed.c_files, _c, _kernel),
-    Reader("dot", ".dot", lambda: (seed.DOT,), _dot, _kernel),
-    Reader("edges", "_edges", lambda: seed.EDGES, _edges, _kernel),
-    Reader("nodes", "_nodes", lambda: (seed.NODES,), _edges, _nodes),
-    Reader("graphml", ".graphml", lambda: (seed.GRAPHML,), _graphml, _kernel),
-    Reader("mlir", ".mlir", lambda: (seed.MLIR,), _mlir, _kernel),
-    Reader("morpher", ".xml", lambda: (seed.MORPHER,), _morpher, _kernel),
-    Reader("llvm", ".ll", lambda: (seed.LLVM,), _llvm, _kernel),
-    Reader("graph-json", ".json", lambda: seed.in_json(seed.graph_documents()), mutated_json, _kernel),
-    Reader("pbqp-text", ".in", lambda: seed.pbqp_files(".in"), _in, _pbqp),
-    Reader("pbqp-binary", ".pbqp", lambda: seed.pbqp_files(".pbqp"), _mutated_pbqp, _pbqp),
-    Reader("pbqp-json", ".json", lambda: seed.pbqp_files(".json"), mutated_json, _pbqp),
-    Reader("snowflake", ".snow", seed.snowflake_programs, _mutated_program, _program),
-    Reader("snowflake-run", ".snow", seed.snowflake_programs, _mutated_code, _run),
-    Reader("cgra-program", ".json", lambda: seed.cgra_program()[:1], mutated_json, _cgra_program),
-    Reader("tcpa-pe", ".pe", seed.pe_programs, mutated_bytes, _pe_programs),
+    Reader(
+        "recurrence", ".yaml", lambda: documents.in_yaml(documents.RECURRENCES), mutated_yaml, _recurrence
+    ),
+    Reader(
+        "machine-yaml",
+        ".yaml",
+        lambda: documents.in_yaml(documents.machine_documents()),
+        mutated_yaml,
+        _machine,
+    ),
+    Reader(
+        "machine-json",
+        ".json",
+        lambda: documents.in_json(documents.machine_documents()),
+        mutated_json,
+        _machine,
+    ),
+    Reader("machine-foreign", ".yaml", documents.foreign_machines, _hierarchy, _machine),
+    Reader("c", ".c", graphs.c_files, _c, _kernel),
+    Reader("dot", ".dot", lambda: (graphs.DOT,), _dot, _kernel),
+    Reader("edges", "_edges", lambda: graphs.EDGES, _edges, _kernel),
+    Reader("nodes", "_nodes", lambda: (graphs.NODES,), _edges, _nodes),
+    Reader("graphml", ".graphml", lambda: (graphs.GRAPHML,), _graphml, _kernel),
+    Reader("mlir", ".mlir", lambda: (graphs.MLIR,), _mlir, _kernel),
+    Reader("morpher", ".xml", lambda: (graphs.MORPHER,), _morpher, _kernel),
+    Reader("llvm", ".ll", lambda: (graphs.LLVM,), _llvm, _kernel),
+    Reader("graph-json", ".json", lambda: documents.in_json(graphs.graph_documents()), mutated_json, _kernel),
+    Reader("pbqp-text", ".in", lambda: documents.pbqp_files(".in"), _in, _pbqp),
+    Reader("pbqp-binary", ".pbqp", lambda: documents.pbqp_files(".pbqp"), _mutated_pbqp, _pbqp),
+    Reader("pbqp-json", ".json", lambda: documents.pbqp_files(".json"), mutated_json, _pbqp),
+    Reader("snowflake", ".snow", programs.snowflake_programs, _mutated_program, _program),
+    Reader("snowflake-run", ".snow", programs.snowflake_programs, _mutated_code, _run),
+    Reader("cgra-program", ".json", lambda: programs.cgra_program()[:1], mutated_json, _cgra_program),
+    Reader("tcpa-pe", ".pe", programs.pe_programs, mutated_bytes, _pe_programs),
     Reader(
         "array-network",
         ".json",
-        lambda: (seed.array_files()["network.json"],),
+        lambda: (programs.array_files()["network.json"],),
         mutated_json,
         functools.partial(_array, "network.json"),
     ),
     Reader(
         "array-constants",
         ".npz",
-        lambda: (seed.array_files()["constants.npz"],),
+        lambda: (programs.array_files()["constants.npz"],),
         mutated_bytes,
         functools.partial(_array, "constants.npz"),
     ),
@@ -301,9 +324,9 @@ _ONE = (
         )
         for name in ("network.json", "constants.npz", "overlay.json")
     ),
-    Reader("solution", ".json", seed.solutions, mutated_json, _solution),
-    Reader("mapping", ".json", seed.mappings, mutated_json, _mapping),
-    Reader("store", ".sqlite", seed.stores, mutated_store, _store),
+    Reader("solution", ".json", answers.solutions, mutated_json, _solution),
+    Reader("mapping", ".json", answers.mappings, mutated_json, _mapping),
+    Reader("store", ".sqlite", answers.stores, mutated_store, _store),
 )
 _TEXTS = ("workload-yaml", "workload-json", "machine-yaml", "machine-json", "c", "dot", "edges", "graphml",
           "graph-json", "pbqp-text", "pbqp-json", "solution", "mapping")  # fmt: skip
@@ -329,7 +352,14 @@ _FORMS = (
 """The same files in another form, which must be read, and with a key that stands twice, which must not."""
 _NAMED = (
     Reader(
-        "names", ".json", seed.generating, renamed, command.generated, seconds=60.0, memory=2 << 30, share=5
+        "names",
+        ".json",
+        answers.generating,
+        renamed,
+        command.generated,
+        seconds=60.0,
+        memory=2 << 30,
+        share=5,
     ),
 )
 """Solutions whose names are hostile, generated."""

@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from tests.fuzz import seed
 from tests.fuzz.mutation.name import check_files, check_text
 from tests.fuzz.reader import Reader
+from tests.fuzz.seed import answers, documents, graphs
 
 _SOLVE = ("--time-limit", "1", "--workers", "1", "--store", "none", "--quiet")
 _KERNEL = (("solve", "FILE", "--arch", "srp-2x2", *_SOLVE), ("explain", "FILE", "--arch", "srp-2x2"))
@@ -28,7 +28,9 @@ _MACHINE = (
 _PBQP = (("solve", "FILE", "-o", "OUT", *_SOLVE), ("compare", "FILE", *_SOLVE[:-1], "--quiet"))
 _SOLUTION = (("simulate", "FILE"), ("report", "FILE", "-o", "PAGE"), ("generate", "FILE", "-o", "FOLDER"))
 LINES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "onnx": tuple(("solve", "FILE", "--arch", machine, *_SOLVE) for machine in (*seed.MACHINES, "srp-4x4")),
+    "onnx": tuple(
+        ("solve", "FILE", "--arch", machine, *_SOLVE) for machine in (*documents.MACHINES, "srp-4x4")
+    ),
     "workload-yaml": _WORKLOAD,
     "workload-json": _WORKLOAD,
     "recurrence": (("solve", "FILE", "--arch", "tcpa-2x2", *_SOLVE),),
@@ -49,7 +51,7 @@ LINES: dict[str, tuple[tuple[str, ...], ...]] = {
     "snowflake": (("show", "FILE"), ("simulate", "SOLVED", "--program", "FILE")),
     "solution": _SOLUTION,
     "mapping": tuple(
-        ("evaluate", workload, "--arch", arch, "--mapping", "FILE") for workload, arch, _ in seed.PROBLEMS
+        ("evaluate", workload, "--arch", arch, "--mapping", "FILE") for workload, arch, _ in answers.PROBLEMS
     ),
     "store": (
         ("store", "list", "--store", "FILE"),
@@ -135,12 +137,12 @@ def _edges_beside(path: Path) -> Path:
     if not path.name.endswith("_nodes"):
         return path
     edges = path.with_name("input_edges")
-    edges.write_bytes(seed.EDGES[0])
+    edges.write_bytes(graphs.EDGES[0])
     return edges
 
 
 def _solution_beside(path: Path) -> Path:
     beside = path.with_name("solved.json")
     if not beside.exists():
-        beside.write_text(json.dumps(seed.solved(4).to_json()))
+        beside.write_text(json.dumps(answers.solved(4).to_json()))
     return beside

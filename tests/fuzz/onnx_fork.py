@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any, Literal, get_args
 from unittest.mock import patch
 
-from tests.fuzz import seed
+from tests.fuzz.seed import networks
 
 Wanted = Literal["layers", "operators", "weights"]
 
@@ -64,7 +64,7 @@ def _wanted(path: Path) -> tuple[Wanted, int | None]:
 def _warm(folder: Path) -> None:
     """Load what reading takes before the first copy is made."""
     path = folder / "warm.onnx"
-    for data in seed.onnx_models():
+    for data in networks.onnx_models():
         path.write_bytes(data)
         for wanted in get_args(Wanted):
             _answer_here(path, None, wanted)

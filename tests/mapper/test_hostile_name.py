@@ -23,9 +23,9 @@ from mapper.cli.terminal import as_csv, as_markdown
 from mapper.workloads.document import InputError
 from mapper.workloads.text.file_name import LONGEST, file_name, file_names
 from mapper.workloads.text.plain_text import latex, plain
-from tests.fuzz import seed
 from tests.fuzz.command import run_command
 from tests.fuzz.mutation.name import MARK, NAMES, check_files, check_text
+from tests.fuzz.seed import answers, documents, graphs
 
 SIGNS = "\x1b[31m\n\r\t\x07\x9b\x7f\u202e\u2066\u2028\u0085\ufeff<>&|`\\$%#{}_~^*/\"';:=-. abA"
 TEXTS = st.one_of(st.sampled_from(NAMES), st.text(st.sampled_from(SIGNS), min_size=1, max_size=40)).filter(
@@ -71,7 +71,7 @@ def path_named(folder: Path, name: str, suffix: str) -> Path:
 
 def kernel(name: str) -> dict[str, Any]:
     """A kernel of which everything that can be called something is called ``name``."""
-    document = json.loads(json.dumps(seed.graph_documents()[0]))
+    document = json.loads(json.dumps(graphs.graph_documents()[0]))
     first = document["operations"][0]["name"]
     arrays = {one["name"]: f"{name}{place}"[-200:] for place, one in enumerate(document["arrays"])}
     for operation in document["operations"]:
@@ -148,8 +148,8 @@ def test_a_kernel_stays_text_in_solving_simulating_generating_and_the_store(name
 @given(TEXTS)
 def test_a_nest_and_its_machine_stay_text_in_tables_of_every_form(name: str) -> None:
     def check(folder: Path) -> None:
-        nest = {**seed.workload_documents()[0], "name": name}
-        machine = {**seed.machine_documents()[0], "name": name, "description": name}
+        nest = {**documents.workload_documents()[0], "name": name}
+        machine = {**documents.machine_documents()[0], "name": name, "description": name}
         file = written(path_named(folder, name, ".json"), nest)
         arch = ("--arch", written(path_named(folder, name, ".machine.json"), machine))
         run("solve", file, *arch, "--store", "none", *SEARCH)
@@ -182,7 +182,7 @@ def test_a_nest_and_its_machine_stay_text_in_tables_of_every_form(name: str) -> 
 @given(TEXTS)
 def test_an_instance_stays_text_in_every_form_of_an_explanation(name: str) -> None:
     def check(folder: Path) -> None:
-        file = written(path_named(folder, name, ".json"), {**seed.PBQP, "name": name})
+        file = written(path_named(folder, name, ".json"), {**documents.PBQP, "name": name})
         told = {
             form: printed("explain", file, "--format", form) for form in ("text", "markdown", "latex", "html")
         }
@@ -201,7 +201,7 @@ def test_an_instance_stays_text_in_every_form_of_an_explanation(name: str) -> No
 @given(TEXTS)
 def test_layers_stay_text_in_simulations_pages_and_files_of_every_kind(name: str) -> None:
     def check(folder: Path) -> None:
-        for place, data in enumerate(seed.generating()):
+        for place, data in enumerate(answers.generating()):
             document = json.loads(data)
             own = {part["name"] for part in document["parts"]} | {document["problem"]["workload"]}
             text = json.dumps(document)

@@ -46,3 +46,14 @@ def test_what_is_not_tried_is_refused_with_its_reason_and_proves_nothing() -> No
 def test_a_search_that_is_cut_claims_no_more_than_its_bound() -> None:
     cut = Outcome.ended("mapping", 9, 4, "time_limit", proven=False, restrictions=("left out",))
     assert (cut.proven, cut.value, cut.bound, cut.restrictions) == (False, 9, 4, ("left out",))
+
+
+def test_a_search_that_left_mappings_out_claims_no_more_of_all_than_their_bound() -> None:
+    found = Outcome.optimal("mapping", 3, method="m").among_more(2, "left out")
+    assert found == Outcome.bounded("mapping", 3, 2, "complete", restrictions=("left out",), method="m")
+    assert Outcome[str].infeasible().among_more(2, "left out").bound == 2
+    assert not Outcome[str].infeasible().among_more(2, "left out").proven
+
+
+def test_a_search_that_left_mappings_out_is_a_proof_where_it_reaches_the_bound_of_all() -> None:
+    assert Outcome.optimal("mapping", 3).among_more(3, "left out") == Outcome.optimal("mapping", 3)

@@ -108,12 +108,33 @@ class Expressions(Places):
 
     def write(self, target: c_ast.Node, value: Value, predicate: Value | None, symbol: str = "") -> Value:
         """``target = value``, or ``target symbol= value``; what the target holds then."""
+        if symbol:
+            return self._updated(target, value, predicate, symbol)[1]
         if isinstance(target, c_ast.ID) and target.name in self.types:
-            if self.conditional:
-                raise self.fault(target, "an assignment under a condition inside an expression; write an if")
-            if symbol:
-                value = self.arithmetic(symbol, self.value(target, predicate), value, target)
+            self._refuse_conditional(target)
             return self.assign(str(target.name), value, target)
+        array, index = self._written_place(target, predicate)
+        return self._store(array, index, value, predicate, target)
+
+    def _updated(
+        self, target: c_ast.Node, value: Value, predicate: Value | None, symbol: str
+    ) -> tuple[Value, Value]:
+        """``target symbol= value``: what the target held, and what it holds then. Its place is found once, since that
+        may step a pointer."""
+        if isinstance(target, c_ast.ID) and target.name in self.types:
+            self._refuse_conditional(target)
+            old = self.value(target, predicate)
+            return old, self.assign(str(target.name), self.arithmetic(symbol, old, value, target), target)
+        array, index = self._written_place(target, predicate)
+        old = self.load(array, index, predicate, target)
+        return old, self._store(array, index, self.arithmetic(symbol, old, value, target), predicate, target)
+
+    def _refuse_conditional(self, target: c_ast.Node) -> None:
+        if self.conditional:
+            raise self.fault(target, "an assignment under a condition inside an expression; write an if")
+
+    def _written_place(self, target: c_ast.Node, predicate: Value | None) -> tuple[str, Value]:
+        """The array and the index of the word that is assigned."""
         memory = isinstance(target, c_ast.ArrayRef | c_ast.StructRef) or (
             isinstance(target, c_ast.UnaryOp) and target.op == "*"
         )
@@ -121,9 +142,12 @@ class Expressions(Places):
             raise self.fault(target, "only declared scalars and words of arrays are assigned; declare it")
         array, index = self.place(target, predicate)
         self._one_word(array, target)
+        return array, index
+
+    def _store(
+        self, array: str, index: Value, value: Value, predicate: Value | None, target: c_ast.Node
+    ) -> Value:
         shape = self.arrays[array]
-        if symbol:
-            value = self.arithmetic(symbol, self.load(array, index, predicate, target), value, target)
         kept = self.to_kind(value, shape.type.kind, target)
         self.body.store(array, shape.type.kind, index, kept, predicate)
         return kept
@@ -224,8 +248,7 @@ class Expressions(Places):
     def _unary(self, node: c_ast.UnaryOp, predicate: Value | None) -> Value:
         symbol = str(node.op)
         if symbol in STEPS:
-            old = self.value(node.expr, predicate)
-            new = self.write(node.expr, integer(1), predicate, symbol.lstrip("p")[0])
+            old, new = self._updated(node.expr, integer(1), predicate, symbol.lstrip("p")[0])
             return old if symbol.startswith("p") else new
         if symbol == "*":
             array, index = self.place(node, predicate)

@@ -49,7 +49,7 @@ class Places(Conversions, ABC):
         index: Value | None = None
         if isinstance(base, c_ast.StructRef):
             name, index = self._member(base, predicate)
-            rows = self.arrays[name].sizes[self._dimensions(base, predicate) :]
+            rows = self.arrays[name].sizes[self._dimensions(name) :]
             for size in rows:
                 # The index of the structure becomes that of the first word of its row.
                 index = self.arithmetic("*", index, integer(size or 0), node)
@@ -75,13 +75,13 @@ class Places(Conversions, ABC):
             depth, base = depth + 1, base.name
         sizes = len(self.arrays[array].sizes)
         if isinstance(base, c_ast.StructRef):
-            return depth < sizes - self._dimensions(base, None)
+            return depth < sizes - self._dimensions(array)
         declared = isinstance(base, c_ast.ID) and base.name == array and array not in self.scalars
         return declared and depth < sizes
 
-    def _dimensions(self, node: c_ast.StructRef, predicate: Value | None) -> int:
-        """How many dimensions the structures have that a member is one of."""
-        return len(self.arrays[self._structure(node, predicate)[0]].sizes)
+    def _dimensions(self, member: str) -> int:
+        """How many dimensions the structures have that a member's array is one of."""
+        return len(self.arrays[member.rpartition(".")[0]].sizes)
 
     def _structure(self, node: c_ast.StructRef, predicate: Value | None) -> tuple[str, Value]:
         """The array of the structures that ``node`` is a member of, and the index of the structure."""

@@ -62,7 +62,11 @@ class Statements(Expressions):
                 self._return(node, predicate)
             case c_ast.Assignment() | c_ast.UnaryOp() | c_ast.FuncCall() | c_ast.ExprList():
                 self.value(node, predicate)
-            case c_ast.Cast() | c_ast.Constant() | c_ast.ID():
+            case c_ast.Cast():  # of a call, say, to void: what it does is done
+                self.statement(node.expr, predicate)
+            case c_ast.BinaryOp() | c_ast.TernaryOp() | c_ast.ArrayRef() | c_ast.StructRef():
+                self.value(node, predicate)
+            case c_ast.Constant() | c_ast.ID():
                 return
             case _:
                 what = type(node).__name__

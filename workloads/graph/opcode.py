@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
 from mapper.workloads.graph.dataflow_graph import Number
-
-NumberKind = Literal["int32", "float32"]
 
 Integers = Callable[..., int]
 Floats = Callable[..., float]

@@ -56,15 +56,6 @@ FLOAT = ValueType("float", "float32")
 DOUBLE = ValueType("double", "float64")
 CHAR, UCHAR = ValueType("int", "int8"), ValueType("int", "uint8")
 SHORT_INT, USHORT = ValueType("int", "int16"), ValueType("int", "uint16")
-OF_KIND: dict[Kind, ValueType] = {
-    "int": INT,
-    "unsigned": UNSIGNED_INT,
-    "long": LONG,
-    "ulong": ULONG,
-    "float": FLOAT,
-    "double": DOUBLE,
-}
-"""Per kind its type without narrowing."""
 
 
 def bits_of(kind: Kind) -> int:

@@ -119,7 +119,8 @@ class HierarchyProgram(HierarchySpace):
     )
     def accesses(self) -> None:
         """Words read, updated and filled at an instance: of pi different tiles below each instance that a link passes,
-        less the part z of a sum that is still zero and need not be read (z') or filled."""
+        less the part z of a sum that is still zero and need not be read (z') or filled; none read and updated where
+        neighbours may hand words on."""
         self.reads: dict[tuple[int, str], Any] = {}
         self.updates: dict[tuple[int, str], Any] = {}
         self.fills: dict[tuple[int, str], Any] = {}
@@ -143,6 +144,8 @@ class HierarchyProgram(HierarchySpace):
             )
             first = operand.writes and operand.zero_initialised
             unread = self._part(outer, operand) if first and rules.first_read == "elided" else 0
+            if _may_hand(self.problem, operand, outer, inner):
+                moved = unread = 0
             self.model.add(self.reads[outer, name] >= moved - unread).only_enforce_if(link)
             if operand.writes:
                 self.model.add(self.updates[outer, name] >= moved).only_enforce_if(link)
@@ -319,12 +322,7 @@ class HierarchyProgram(HierarchySpace):
 
 def refusal(problem: HierarchyProblem) -> str | None:
     """Why the program does not state a problem; None if it does."""
-    machine = problem.machine
-    fans = [one.fanout.x * one.fanout.y for one in machine.levels]
     loops = [loop for loop, bound in problem.bounds.items() if bound > 1]
-    windows = any(_shared(operand, loops) for operand in problem.nest.operands)
-    if machine.rules.link_transfers and (fans[-1] > 1 or (windows and math.prod(fans) > 1)):
-        return "neighbours hand words on (rules.link_transfers), which the program does not state"
     for operand in problem.nest.operands:
         if operand.writes and operand.zero_initialised and not _is_plain(operand, loops):
             return f"parts of {operand.name} that are still zero depend on tiles, which the program does not state"
@@ -355,6 +353,21 @@ def _most_cycles(problem: HierarchyProblem) -> int:
     return max(iterations, math.ceil(words / slowest))
 
 
+def _may_hand(problem: HierarchyProblem, operand: Operand, outer: int, inner: int) -> bool:
+    """Whether neighbours may take words of a tensor from each other on its way from a level to one inside: below the
+    last level, below one from which windows go straight to the next, and where loops of a window lie side by side."""
+    if not problem.machine.rules.link_transfers:
+        return False
+    loops = [loop for loop, bound in problem.bounds.items() if bound > 1]
+    windows = _shared(operand, loops)
+    for level in range(outer, inner):
+        spread = {loop for loop in loops if max(problem.most(level, axis, loop) for axis in ("x", "y")) > 1}
+        is_last = level + 1 == len(problem.machine.levels)
+        if spread & windows or (spread and (is_last or (windows and level + 1 == inner))):
+            return True
+    return False
+
+
 def _is_plain(operand: Operand, loops: list[str]) -> bool:
     """Whether each dimension is indexed by one loop at most, without gaps."""
     return all(
@@ -374,7 +387,7 @@ def _shared(operand: Operand, loops: list[str]) -> set[str]:
 def build(problem: HierarchyProblem) -> HierarchyProgram:
     """The program of a problem, for mappings worth up to a multiple of the bound by argument.
 
-    Raises: InputError if neighbours hand words on, or numbers leave CP-SAT's integers.
+    Raises: InputError if the program does not state the problem, or numbers leave CP-SAT's integers.
     """
     reason = refusal(problem)
     if reason is not None:

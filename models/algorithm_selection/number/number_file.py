@@ -142,11 +142,8 @@ def read_numbers(
         table = None if own.table is None else np.array(own.table, np.int64)
         layers[name] = LayerNumbers(kernels, bias, factor, rounding, own.sums, own.times, own.zeros, table)
     for layer in network.layers:
-        counts = {0, len(layer.inputs)}
-        if len(layers[layer.name].times) not in counts or len(layers[layer.name].zeros) not in {
-            0,
-            len(layer.inputs) + 1,
-        }:
+        own, operands = found.layers[layer.name], len(layer.inputs)
+        if len(own.times) not in (0, operands) or len(own.zeros) not in (0, operands + 1):
             raise InputError(source, f"numbers.layers.{layer.name[:60]}", "has not a number for each operand")
     formats = {name: Format(one.scale, one.zero, one.offset) for name, one in found.formats.items()}
     weights = _read_constants(network, constants, source)

@@ -12,7 +12,6 @@ from mapper.models.algorithm_selection.resource import half_depth, most_banks
 
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 DATAFLOWS: tuple[Dataflow, ...] = get_args(Dataflow)
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 TILE = {"winograd": 2, "winograd-4x4": 4}
 """m of the Winograd algorithms F(m x m, 3 x 3), which are named like their layouts."""

@@ -8,7 +8,7 @@ arrangements that keep the same tensors are measured together, in arrays of one 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +40,12 @@ class Link:
 
 
 class Outset:
-    """Arrangements that keep the same tensors: ``spread`` are trips in space by arrangement, level and group."""
+    """Arrangements that keep the same tensors: ``spread`` are trips in space by arrangement, level and group. Loops run
+    to the problem's bounds, or to other ``sizes``."""
 
-    def __init__(self, groups: Groups, keep: Keep, spread: Array) -> None:
+    def __init__(
+        self, groups: Groups, keep: Keep, spread: Array, sizes: Mapping[str, int] | None = None
+    ) -> None:
         self.problem, self.groups, self.shape, self.keep = groups.problem, groups, groups.shape, keep
         self.machine = self.problem.machine
         self.spread = spread
@@ -52,7 +55,8 @@ class Outset:
         self.instances = np.concatenate([ones, np.cumprod(self.fan, axis=1)], axis=1)
         inside = np.cumprod(spread[:, ::-1], axis=1)[:, ::-1]
         self.inside = np.concatenate([inside, np.ones_like(spread[:, :1])], axis=1)
-        self.rest = -(-np.array(groups.along(self.problem.bounds), np.int64) // self.inside[:, 0])
+        bounds = self.problem.bounds if sizes is None else sizes
+        self.rest = -(-np.array(groups.along(bounds), np.int64) // self.inside[:, 0])
         self.passes = self.rest.prod(axis=1, dtype=np.float64)
         self.links = [
             self._link(t, outer, inner)

@@ -19,12 +19,12 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
+from mapper.solver.friendly_size import friendly_size
 from mapper.solver.hierarchy.padding.bound import PaddingBound
 from mapper.solver.hierarchy.padding.relaxed import Arrangements, Judge, arrangements
 from mapper.solver.hierarchy.space import Space, prime_factors
 from mapper.solver.method import Effort
 
-LARGEST_PRIME = 7
 SHY = 1 - 1e-12
 """Bounds are taken a little too low, so that rounding does not lift them above what they bound."""
 
@@ -49,17 +49,16 @@ class Paddings:
         """Look at the arrangements for all sizes at once."""
         value, cycles = self.bound.of(self.problem.bounds, frozenset(self.loops))
         cost_of_cycle = {"edp": value / cycles, "latency": 1.0, "energy": 0.0}[self.problem.objective]
-        found = arrangements(self.problem, cost_of_cycle, judge.limit, effort)
-        if found is not None:
-            self.left = found.wanted(judge)
-            self.least = max(self.least, float(self.left.bound.min(initial=math.inf)))
+        self.left = arrangements(self.problem, cost_of_cycle, judge, effort)
+        if self.left is not None:
+            self.least = max(self.least, self.left.least)
 
     def friendly(self) -> dict[str, int]:
         """For loops whose bound has a large prime factor the next one that has none."""
         sizes = {}
         for loop in self.loops:
             own = self.problem.bounds[loop]
-            size = next(one for one in range(own, 2 * own) if _largest_prime(one) <= LARGEST_PRIME)
+            size = friendly_size(own)
             if size > own:
                 sizes[loop] = size
         return sizes
@@ -76,9 +75,8 @@ class Paddings:
         self, sizes: dict[str, int], place: int, most: float, judge: Judge, left: Arrangements | None
     ) -> Iterator[tuple[dict[str, int], float]]:
         """The choices that agree with ``sizes`` in the loops before ``place``, and that one of ``left`` divides."""
-        least = -math.inf if left is None else float(left.bound.min(initial=math.inf))
         if place == len(self.loops):
-            yield sizes, max(least, self._bound(sizes, place)[0])
+            yield sizes, max(-math.inf if left is None else left.least, self._bound(sizes, place)[0])
             return
         loop = self.loops[place]
         own = self.problem.bounds[loop]
@@ -87,18 +85,27 @@ class Paddings:
                 continue
             grown = {**sizes, loop: size}
             larger, cycles = self._bound(grown, place)
-            if larger >= most:
-                self.cut = min(self.cut, larger)
             if larger >= most or not judge.wants(larger, cycles):
+                self._pass_over(larger, most)
                 # Sizes from here on cost no less.
                 break
-            own_left = None if left is None else left.dividing(loop, size)
+            dividing = None
+            if left is not None:
+                dividing = left.dividing(loop, size).at(grown).wanted(judge)
+                if not len(dividing.row):
+                    if not len(left.at(grown).wanted(judge).row):
+                        break
+                    continue
             bound, cycles = self._bound(grown, place + 1)
-            bound = bound if own_left is None else max(bound, float(own_left.bound.min(initial=math.inf)))
+            bound = bound if dividing is None else max(bound, dividing.least)
             if bound >= most:
-                self.cut = min(self.cut, bound)
+                self._pass_over(bound, most)
             elif judge.wants(bound, cycles):
-                yield from self._chosen(grown, place + 1, most, judge, own_left)
+                yield from self._chosen(grown, place + 1, most, judge, dividing)
+
+    def _pass_over(self, bound: float, most: float) -> None:
+        if bound >= most:
+            self.cut = min(self.cut, bound)
 
     def _bound(self, sizes: Mapping[str, int], place: int) -> tuple[float, float]:
         """What mappings cost at least if loops from ``place`` on may have any size from theirs on: in the objective,

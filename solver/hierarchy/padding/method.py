@@ -25,17 +25,6 @@ def without_padding(
         known = effort.known(problem)
         start = None if known is None or known.mapping.padded else replace(known, problem=plain, bound=None)
         found = method.search(plain, replace(effort, start=start))
-        argued = bound_of(problem)
-        if found.value is not None and found.value <= argued:
-            return found
-        return Outcome.bounded(
-            found.mapping,
-            found.value,
-            argued,
-            found.stop,
-            restrictions=(*found.restrictions, UNTRIED),
-            evaluations=found.evaluations,
-            method=found.method,
-        )
+        return found.among_more(bound_of(problem), UNTRIED)
 
     return replace(method, search=search)

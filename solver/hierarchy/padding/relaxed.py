@@ -12,13 +12,15 @@ windows or gaps: there nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
-from mapper.solver.hierarchy.exact.arrangement import Outset
+from mapper.solver.hierarchy.exact.arrangement import Keep, Outset
 from mapper.solver.hierarchy.exact.group import Groups
 from mapper.solver.hierarchy.exact.outset_bound import SHY, Opening
 from mapper.solver.hierarchy.space import Space, divisors
@@ -28,6 +30,8 @@ Array = Any
 MOST_ROWS = 200_000
 """Arrangements, up to which they are looked at."""
 AT_ONCE = 8192
+MOST_AGAIN = 4096
+"""Arrangements, up to which each is measured again for larger sizes."""
 
 
 class Judge(Protocol):
@@ -39,31 +43,67 @@ class Judge(Protocol):
     def wants(self, bound: float, cycles: float) -> bool: ...
 
 
-class Arrangements(NamedTuple):
-    """Trips in space of each of ``loops`` [arrangements, loops], the bounds of these arrangements and their fewest
-    cycles."""
+@dataclass(frozen=True)
+class _Measure:
+    """What arrangements are measured by: the loops one by one, what levels may keep, and trips in space [rows, levels,
+    loops]."""
 
-    loops: tuple[str, ...]
+    groups: Groups
+    keeps: tuple[Keep, ...]
+    spread: Array
+
+    def of(self, keep: int, rows: Array, sizes: Mapping[str, int]) -> tuple[Array, Array]:
+        """Bounds and fewest cycles of the arrangements in some rows, if loops run to ``sizes`` at least."""
+        opening = Opening(_AnySize(self.groups, self.keeps[keep], self.spread[rows], sizes))
+        return opening.bound * SHY, opening.cycles
+
+
+class Arrangements(NamedTuple):
+    """Arrangements by what levels keep and the row of their trips in space, with trips of each loop in all
+    [arrangements, loops], their bounds and their fewest cycles."""
+
+    measure: _Measure
+    keep: Array
+    row: Array
     trips: Array
     bound: Array
     cycles: Array
 
+    @property
+    def least(self) -> float:
+        """The least bound."""
+        return float(self.bound.min(initial=math.inf))
+
     def wanted(self, judge: Judge) -> Arrangements:
         """Those of interest."""
         wanted = [judge.wants(*one) for one in zip(self.bound.tolist(), self.cycles.tolist(), strict=True)]
-        kept = np.array(wanted, np.bool_)
-        return Arrangements(self.loops, self.trips[kept], self.bound[kept], self.cycles[kept])
+        return self._some(np.array(wanted, np.bool_))
 
     def dividing(self, loop: str, size: int) -> Arrangements:
         """Those whose trips divide a size of a loop."""
-        if loop not in self.loops:
+        loops = self.measure.groups.loops
+        if (loop,) not in loops:
             return self
-        kept = size % self.trips[:, self.loops.index(loop)] == 0
-        return Arrangements(self.loops, self.trips[kept], self.bound[kept], self.cycles[kept])
+        return self._some(size % self.trips[:, loops.index((loop,))] == 0)
+
+    def at(self, sizes: Mapping[str, int]) -> Arrangements:
+        """The same with their bounds where loops run to ``sizes`` at least; as they are if they are many."""
+        if len(self.row) > MOST_AGAIN:
+            return self
+        bound, cycles = self.bound.copy(), self.cycles.copy()
+        for keep in np.unique(self.keep):
+            own = self.keep == keep
+            bound[own], cycles[own] = self.measure.of(int(keep), self.row[own], sizes)
+        return self._replace(bound=bound, cycles=cycles)
+
+    def _some(self, chosen: Array) -> Arrangements:
+        if chosen.all():
+            return self
+        return Arrangements(self.measure, *(column[chosen] for column in self[1:]))
 
 
 class _AnySize(Outset):
-    """Arrangements whose loops run in time as often as their bounds need at least."""
+    """Arrangements whose loops run in time as often as their sizes need at least."""
 
     def _whole(self, tensor: int) -> Array:
         sizes = (self.inside[:, 0] * self.rest).astype(np.float64)
@@ -71,10 +111,10 @@ class _AnySize(Outset):
 
 
 def arrangements(
-    problem: HierarchyProblem, cost_of_cycle: float, most: float, effort: Effort
+    problem: HierarchyProblem, cost_of_cycle: float, judge: Judge, effort: Effort
 ) -> Arrangements | None:
-    """The arrangements of a problem's loops for any sizes, but for those that cost ``most`` for their cycles alone, of
-    which each costs ``cost_of_cycle``; None if they are too many, time is over, or the argument does not hold."""
+    """The arrangements of interest of a problem's loops for any sizes, where each cycle costs ``cost_of_cycle`` at
+    least; None if they are too many, time is over, or the argument does not hold."""
     loops = tuple(loop for loop, bound in problem.bounds.items() if bound > 1)
     if not loops or not _holds(problem):
         return None
@@ -85,31 +125,21 @@ def arrangements(
     bounds_of = np.array(groups.along(problem.bounds), np.int64)
     passes = (-(-bounds_of // spread.prod(axis=1))).prod(axis=1, dtype=np.float64)
     turns = np.ceil(passes / problem.machine.compute.rate)
-    spread = spread[turns * cost_of_cycle * SHY < most]
-    empty = np.empty(0)
-    if not len(spread):
-        return Arrangements(loops, np.empty((0, len(loops)), np.int64), empty, empty)
-    trips, bounds, cycles = [], [], []
-    for keep in Space(problem).keeps():
+    spread = spread[turns * cost_of_cycle * SHY < judge.limit]
+    measure = _Measure(groups, tuple(Space(problem).keeps()), spread)
+    trips = spread.prod(axis=1)
+    nothing = np.empty(0, np.int64)
+    found = [Arrangements(measure, nothing, nothing, trips[:0], np.empty(0), np.empty(0))]
+    for keep in range(len(measure.keeps)):
         for begin in range(0, len(spread), AT_ONCE):
             if effort.is_over():
                 return None
-            rows = spread[begin : begin + AT_ONCE]
-            opening = Opening(_AnySize(groups, keep, rows))
-            trips.append(rows.prod(axis=1))
-            bounds.append(opening.bound * SHY)
-            cycles.append(opening.cycles)
-    found = Arrangements(loops, np.concatenate(trips), np.concatenate(bounds), np.concatenate(cycles))
-    return _best(found)
-
-
-def _best(found: Arrangements) -> Arrangements:
-    """One for all that have the same trips in all: the least bound, and the fewest cycles."""
-    trips, place = np.unique(found.trips, axis=0, return_inverse=True)
-    bound, cycles = np.full(len(trips), np.inf), np.full(len(trips), np.inf)
-    np.minimum.at(bound, place.ravel(), found.bound)
-    np.minimum.at(cycles, place.ravel(), found.cycles)
-    return Arrangements(found.loops, trips, bound, cycles)
+            rows = np.arange(begin, min(begin + AT_ONCE, len(spread)))
+            own = Arrangements(
+                measure, np.full_like(rows, keep), rows, trips[rows], *measure.of(keep, rows, problem.bounds)
+            )
+            found.append(own.wanted(judge))
+    return Arrangements(measure, *(np.concatenate(column) for column in list(zip(*found, strict=True))[1:]))
 
 
 def _holds(problem: HierarchyProblem) -> bool:

@@ -12,7 +12,6 @@ from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.kind.kind import AnyKind, AnyPart
 from mapper.kind.part import Part
-from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.outcome import Outcome
 
@@ -99,16 +98,7 @@ def documented(
 
 
 def _part_of(kind: AnyKind, part: AnyPart, outcome: Outcome[Any], method: str) -> Part:
-    certificate = Certificate(
-        stop=outcome.stop,
-        found=outcome.mapping is not None,
-        value=outcome.value,
-        bound=outcome.bound,
-        proven=outcome.proven,
-        method=outcome.method or method,
-        restrictions=outcome.restrictions,
-    )
-    return verified(kind, part, outcome.mapping, certificate)
+    return verified(kind, part, outcome.mapping, outcome.certificate(method))
 
 
 def _alone(posed: PosedProblem, answer: Part) -> dict[str, Any]:

@@ -12,5 +12,3 @@ LARGEST_BUFFER = 1 << 50
 MOST_FRAMES = 1e15
 LONGEST_LATENCY = 1e15
 """Milliseconds."""
-LARGEST_PIN = 1 << 31
-"""Of counts that ``--fix`` pins."""

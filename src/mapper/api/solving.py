@@ -6,7 +6,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +16,7 @@ from typing import Any
 from mapper.api.contradicting import documented
 from mapper.api.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
 from mapper.api.part.search import Pulse, continued, searched_part
+from mapper.api.part.time_share import MOST_AGAIN, cut_off, shares_of, weights_of
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.formulations.objective import Objective
@@ -87,6 +88,10 @@ class Search:
     def deadline(self) -> float | None:
         return None if self.time_limit is None else self.started + self.time_limit
 
+    @property
+    def seconds_left(self) -> float:
+        return math.inf if self.deadline is None else self.deadline - time.monotonic()
+
     def for_share(self, share: float) -> Search:
         """The same until such a share of the time that is left has passed."""
         if self.time_limit is None:
@@ -116,7 +121,8 @@ def run(
 ) -> Solution:
     """Solve every part once; ``finished`` hears of the solution so far whenever a part is done. ``kept``: what is known
     of parts, by their names, besides what the store holds. Methods that come ``before`` the one that is asked for go
-    over all parts that nothing is known of; each goes on from what those before it have found.
+    over all parts that nothing is known of; each goes on from what those before it have found. Parts that were cut off
+    while others left time go on with what is left.
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
@@ -162,6 +168,13 @@ def run(
         own = search if last or stage is method.at_once else replace(search, in_turn=True)
         found = _searched_once(posed, stage, own, waiting, known, partial(heard, last=last))
         known |= {key: _further(posed, first_of[key], *one) or known[key] for key, one in found.items()}
+    for _ in range(MOST_AGAIN):
+        cut = cut_off(answers, search.stopped(), search.seconds_left, search.time_limit)
+        if not cut:
+            break
+        again = {key: first_of[key] for key in cut}
+        found = _searched_once(posed, method, search, again, known, partial(heard, last=True))
+        known |= {key: _further(posed, first_of[key], *one) or known[key] for key, one in found.items()}
     return _solution(posed, method, search, first_of, answers)
 
 
@@ -188,12 +201,12 @@ def _searched_once(
 ) -> dict[Any, _Searched]:
     """Search each of the ``parts`` by the method, from what is ``known`` of it; ``heard`` is told of answers as they
     come. Those with most to gain go first: what they leave of their time goes to the others."""
-    weights = _weights([known[key] for key in parts])
+    weights = weights_of([known[key] for key in parts])
     ordered = sorted(zip(parts.items(), weights, strict=True), key=lambda one: -one[1])
     side_by_side = max(1, min(search.used_workers, len(parts)))
     shares = [1.0] * len(ordered)
     if not search.in_turn:
-        shares = _shares([weight for _, weight in ordered], side_by_side)
+        shares = shares_of([weight for _, weight in ordered], side_by_side)
     is_ready = bool(parts) and on_disk(method.prepare)
     pulse = Pulse(search.listener)
     search = replace(search, listener=pulse.heard)
@@ -248,26 +261,6 @@ def _better(stored: Kept | None, given: Kept | None, objective: Objective) -> Ke
 
 def _start(kept: Kept | None, part: AnyPart, objective: Objective) -> Start[Any] | None:
     return None if kept is None else kept.start(part.problem, objective)
-
-
-def _weights(known: Sequence[Kept | None]) -> list[float]:
-    """What there is to gain in each part: what its known mapping costs beyond its bound; the same in all if one has no
-    mapping."""
-    claims = [None if kept is None else kept.part.certificate for kept in known]
-    values = [None if claim is None else claim.value for claim in claims]
-    bounds = [None if claim is None else claim.bound for claim in claims]
-    return [
-        1.0 if None in values else abs(float(value or 0) - float(bound or 0))
-        for value, bound in zip(values, bounds, strict=True)
-    ]
-
-
-def _shares(weights: Sequence[float], side_by_side: int) -> list[float]:
-    """The share of the time limit at which each part must end, so that those after it have theirs too; what a part
-    leaves is left to the next."""
-    whole = math.fsum(weights)
-    ends = [min(len(weights), (place // side_by_side + 1) * side_by_side) for place in range(len(weights))]
-    return [math.fsum(weights[:end]) / whole if whole else 1.0 for end in ends]
 
 
 @contextmanager

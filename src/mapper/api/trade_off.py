@@ -18,7 +18,6 @@ from mapper.kind.kind import AnyPart
 from mapper.kind.part import Options, Part
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited
-from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
 from mapper.solver.method import Progress
@@ -109,14 +108,8 @@ def front_of(posed: PosedProblem, part: AnyPart, search: Search) -> PartFront:
     share = max(1, len(found.points))
 
     def certified(outcome: Outcome[Any]) -> Part:
-        certificate = Certificate(
-            stop=outcome.stop,
-            found=outcome.mapping is not None,
-            value=outcome.value,
-            bound=outcome.bound,
-            proven=outcome.proven,
-            method=outcome.method or "front",
-            restrictions=outcome.restrictions,
+        certificate = replace(
+            outcome.certificate("front"),
             seconds=seconds / share,
             cpu_seconds=cpu_seconds / share,
             seed=search.seed,

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from mapper.api.history import HistoryPoint
 from mapper.formulations.verdict import BrokenRule
 from mapper.solver.certificate import Certificate
+from mapper.solver.history import HistoryPoint
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.network.network import InputFile
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from mapper.api.history import HistoryPoint
 from mapper.reporting.colour import BOUND, PROVEN, VALUE, colours
 from mapper.reporting.drawing import LONGEST, embedded
+from mapper.solver.history import HistoryPoint
 from mapper.workloads.text.plain_text import plotted
 
 WIDTH, ROW = 6.2, 0.26

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mapper.api.history import history_from_json
 from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
@@ -17,6 +16,7 @@ from mapper.api.verb import read_document
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import FrontAxes, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
+from mapper.solver.history import history_from_json
 from mapper.workloads.document import InputError
 
 COMPARISON_SCHEMA, SWEEP_SCHEMA, FRONT_SCHEMA = "mapper.comparison/1", "mapper.sweep/1", "mapper.front/1"

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from mapper.api.contradicting import refuse_contradicting_parts
-from mapper.api.history import history_from_json
 from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import as_document
@@ -19,6 +18,7 @@ from mapper.kind.kind import AnyKind, AnyPart
 from mapper.kind.part import Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
+from mapper.solver.history import history_from_json
 from mapper.solver.method import Start
 from mapper.solver.outcome import Outcome
 from mapper.store.database import Entry, Store, StoreError

@@ -22,7 +22,6 @@ from mapper.kind.part import Options, Part
 from mapper.models.compiling import CHILD
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited
-from mapper.solver.certificate import Certificate
 from mapper.solver.front import CoDesigned
 from mapper.solver.method import Progress
 from mapper.solver.outcome import Outcome
@@ -183,14 +182,8 @@ class _Going:
 
         began, processor = time.perf_counter(), time.process_time()
         outcome = self._shared[key].best(place, below, effort_of(search, 1, report))
-        certificate = Certificate(
-            stop=outcome.stop,
-            found=outcome.mapping is not None,
-            value=outcome.value,
-            bound=outcome.bound,
-            proven=outcome.proven,
-            method="branch-and-bound",
-            restrictions=outcome.restrictions,
+        certificate = replace(
+            outcome.certificate("branch-and-bound"),
             seconds=time.perf_counter() - began,
             cpu_seconds=time.process_time() - processor,
             evaluations=outcome.evaluations,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from mapper.arch.hierarchy import HierarchyMachine
 from mapper.formulations.explanation import render
 from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.formulations.hierarchy.program.counting import Counting
@@ -14,6 +17,7 @@ from mapper.solver.hierarchy.program.constraint_program import constraint_progra
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
+from mapper.workloads.nest.loop_nest import AffineIndex
 from tests.solver.hierarchy.random_hierarchy import random_problem
 from tests.solver.hierarchy.test_conformance import PRODUCT, small
 
@@ -88,13 +92,27 @@ def test_the_explanation_has_every_family() -> None:
 
 
 def test_what_the_program_does_not_state_is_refused() -> None:
-    machine = small(fanout={"x": 2})
-    problem = HierarchyProblem(PRODUCT, machine, "edp")
+    nest = matrix_product_nest("product", (), 2, 2, 2)
+    wide = AffineIndex((("I", 2), ("J", 2)))
+    gaps = [replace(one, index=(wide,)) if one.writes else one for one in nest.operands]
+    problem = HierarchyProblem(replace(nest, operands=tuple(gaps)), small(), "edp")
     reason = refusal(problem)
-    assert reason is not None and "link_transfers" in reason
+    assert reason is not None and "still zero" in reason
     assert constraint_program(problem, Effort()).restrictions == (reason,)
-    with pytest.raises(InputError, match="link_transfers"):
+    with pytest.raises(InputError, match="still zero"):
         build(problem)
+
+
+@pytest.mark.parametrize("machine", [small(fanout={"x": 2}), small()])
+def test_words_that_neighbours_may_hand_on_count_nothing(machine: HierarchyMachine) -> None:
+    problem = HierarchyProblem(PRODUCT, machine, "edp")
+    least = oracle.brute_force(problem, Effort()).value
+    assert least is not None
+    assert solved(problem, 2 * least) <= least
+    found = constraint_program(problem, Effort())
+    assert found.mapping is not None and found.value is not None and found.value >= least
+    assert found.bound is not None and found.bound <= least
+    assert not found.proven or found.value == least
 
 
 def test_a_value_that_is_limited_leaves_nothing_better() -> None:

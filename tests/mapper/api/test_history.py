@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mapper.api.history import MOST_POINTS, Recorder, history_from_json
+from mapper.solver.history import MOST_POINTS, Recorder, history_from_json
 from mapper.solver.method import Progress
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+from unittest.mock import Mock
+
 import pytest
 
-from mapper.api.history import MOST_POINTS, HistoryPoint, joined
-from mapper.api.part.search import SECONDS_OF_SILENCE, Pulse
+from mapper.api import solving
+from mapper.api.part.search import SECONDS_OF_SILENCE, Pulse, searched_part
+from mapper.api.part.time_share import cut_off
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
+from mapper.kind.part import Part
+from mapper.solver.history import MOST_POINTS, HistoryPoint, joined
 from mapper.solver.method import Progress
 from mapper.solver.modulo_schedule.network.catalogue import METHODS, OF_NETWORKS
 
@@ -79,3 +86,30 @@ def test_the_records_of_two_rounds_are_one() -> None:
     many = tuple(HistoryPoint(float(at), 1000 - at, 0) for at in range(MOST_POINTS))
     both = joined(many, (HistoryPoint(1.0, 0, 0),), 500.0)
     assert len(both) <= MOST_POINTS and both[-1] == HistoryPoint(501.0, 0, 0)
+
+
+def test_a_layer_that_was_cut_off_goes_on_with_the_time_that_others_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched = list[str]()
+
+    def cut_once(kind: Any, method: Any, part: Any, *rest: Any, **named: Any) -> tuple[Part, Any]:
+        answer, mapping = searched_part(kind, method, part, *rest, **named)
+        searched.append(part.name)
+        if part.name == "conv2" and searched.count("conv2") == 1:
+            claim = replace(answer.certificate, stop="time_limit", proven=False, bound=0.0)
+            answer = replace(answer, certificate=claim)
+        return answer, mapping
+
+    monkeypatch.setattr(solving, "searched_part", cut_once)
+    search = Search("branch-and-bound", time_limit=600.0, workers=1)
+    solution = run(pose("lenet5", "gemmini-16", "energy"), search)
+    assert searched.count("conv2") == 2 and searched.count("conv1") == 1
+    assert solution.certificate.proven and solution.certificate.stop == "complete"
+
+
+def test_little_time_is_not_worth_another_round() -> None:
+    part = Mock(certificate=Mock(stop="time_limit", proven=False))
+    assert cut_off({"a": part}, None, 50.0, 100.0) == ["a"]
+    assert cut_off({"a": part}, None, 5.0, 100.0) == []
+    assert cut_off({"a": part}, "interrupted", 50.0, 100.0) == []

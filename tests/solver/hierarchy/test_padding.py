@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
 
@@ -16,13 +18,16 @@ from mapper.solver.hierarchy.exact import brute_force as oracle
 from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.padding.method import UNTRIED
+from mapper.solver.hierarchy.padding.relaxed import arrangements
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
-from mapper.workloads.nest.layer_nest import matrix_product_nest
+from mapper.workloads.nest.layer_nest import Convolution, convolution_nest, matrix_product_nest
 from tests.solver.hierarchy.odd_hierarchy import odd_problem
 from tests.solver.hierarchy.random_hierarchy import random_problem
+from tests.solver.hierarchy.test_branch_and_bound import check
 from tests.solver.hierarchy.test_conformance import small
+from tests.solver.hierarchy.test_large_nests import preset
 from tests.solver.hierarchy.test_odd_problems import agrees, runs
 
 FAST, OTHERS, SLOW = range(20), range(20, 50), range(50, 500)
@@ -35,29 +40,13 @@ def free(problem: HierarchyProblem) -> HierarchyProblem:
     return replace(problem, pins=Pins(free=paddable_loops(problem.nest)))
 
 
-def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What branch and bound says holds for all bounds that are allowed."""
-    monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
-    problem = free(random_problem(seed, links=seed % 3 == 0))
-    try:
-        least = oracle.brute_force(problem, Effort()).value
-    except InputError:
-        return
-    found = branch_and_bound(problem, Effort())
-    if found.mapping is not None:
-        assert not verify(problem, found.mapping).broken
-    if found.proven:
-        assert found.value == least
-    else:
-        assert found.bound is not None
-        assert least is not None
-        assert found.bound <= least
-        assert found.value is None or found.value >= least
+def drawn(seed: int) -> HierarchyProblem:
+    return free(random_problem(seed, links=seed % 3 == 0))
 
 
 @pytest.mark.parametrize("seed", FAST)
 def test_what_is_proven_is_what_brute_force_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(seed, 100, monkeypatch)
+    check(drawn(seed), 100, monkeypatch)
 
 
 @pytest.mark.parametrize("seed", OTHERS)
@@ -65,13 +54,13 @@ def test_it_is_where_arrangements_of_all_sizes_choose_among_bounds(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mapper.solver.hierarchy.exact.branch_and_bound.FEW_PADDINGS", 0)
-    check(seed, 100, monkeypatch)
+    check(drawn(seed), 100, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SLOW)
 def test_what_is_proven_is_what_brute_force_finds_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(seed, 3_000, monkeypatch)
+    check(drawn(seed), 3_000, monkeypatch)
 
 
 def test_a_bound_grows_where_that_is_better_and_no_further() -> None:
@@ -128,6 +117,42 @@ def test_no_size_costs_less_than_the_bound_that_chooses_among_them() -> None:
                 assert bound <= found.value * (1 + 1e-9)
 
 
+class Anything:
+    """Takes an interest in every mapping."""
+
+    limit = math.inf
+
+    def wants(self, bound: float, cycles: float) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_arrangements_cost_no_more_at_larger_sizes_than_the_best_mapping_of_these(seed: int) -> None:
+    problem = free(random_problem(seed, links=False))
+    left = arrangements(problem, 0.0, Anything(), Effort())
+    if left is None:
+        return
+    random = Random(seed)
+    for _ in range(3):
+        sizes = {
+            loop: own + (random.randrange(own) if loop in problem.pins.free else 0)
+            for loop, own in problem.bounds.items()
+        }
+        least = branch_and_bound(problem.padded_to(sizes), Effort())
+        dividing = left
+        for loop, size in sizes.items():
+            dividing = dividing.dividing(loop, size)
+        if least.value is not None:
+            assert dividing.at(sizes).least <= least.value * (1 + 1e-9)
+
+
+def test_sizes_by_the_thousand_are_no_reason_to_stop_where_one_arrangement_tells_them_apart() -> None:
+    depthwise = Convolution(1, 96, 96, (112, 112), (3, 3), (2, 2), (1, 1), ((1, 1), (1, 1)), 96)
+    nest = convolution_nest("depthwise", depthwise)
+    problem = free(HierarchyProblem(nest, preset("gemmini-16"), "edp"))
+    assert branch_and_bound(problem, Effort()).proven
+
+
 def test_bounds_grow_to_less_than_twice_their_own_and_only_where_they_may() -> None:
     found = branch_and_bound(FIVE, Effort()).mapping
     assert found is not None
@@ -138,7 +163,7 @@ def test_bounds_grow_to_less_than_twice_their_own_and_only_where_they_may() -> N
     assert [one.rule for one in verify(FIVE, doubled).broken] == [GROWN]
 
 
-@pytest.mark.parametrize("name", ["cp-sat", "annealing", "hill-climbing", "random"])
+@pytest.mark.parametrize("name", ["cp-sat", "annealing", "hill-climbing", "cosa", "random"])
 def test_methods_that_take_bounds_as_they_are_say_so(name: str) -> None:
     found = METHODS[name].search(FIVE, Effort())
     assert not found.proven

@@ -41,6 +41,8 @@ LOOPS = {
     "a do": "k = 999; do { k = k / 3; a[0] += k; } while (k > LEFT);",
     "a pointer that is set in every iteration": "int *p, *q; p = a; for (i = 0; i < 9; i++) { q = b + 2 * i; "
     "*p++ = *q++; *p += *q; }",
+    "a place that steps a pointer": "int *p = b; for (i = 0; i < n; i++) { a[*p++ & 63]++; w[7 & *p++] += i; }",
+    "calls to void": "for (i = 0; i < n; i++) { (void)clip(a[i], 3); (void)(b[i]++ + 2); (void)n; }",
     "a while that counts": "k = 9; while (k--) b[k] = a[k] + k; total = k;",
     "a do that counts": "k = 9; do { b[k] = a[k] + k; } while (--k); total = k;",
     "two counters": "for (i = 0, j = 20; i < j; i++, j--) { int t = a[i]; a[i] = a[j]; a[j] = t; }",

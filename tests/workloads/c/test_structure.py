@@ -26,6 +26,7 @@ LOOPS = {
     "a pointer that moves": "struct point *q = p; for (int i = 0; i < 40; i++, q++) { q->x += n; (*q).y -= q[1].x; }",
     "a pointer set in the loop": "for (int i = 0; i < 9; i++) { struct point *q = &all[i + 2]; q->x = q->y + p->x; }",
     "a pointer to a pointer's": "struct point *q = all + 3; q += 2; for (int i = 0; i < 9; i++) { q->x += i; ++q; }",
+    "a place that steps a pointer": "for (int i = 0; i < 9; i++) { (p++)->x += i; (*p++).tag[1]--; }",
     "a pointer that is moved by hand": "for (int i = 0; i < 9; i++) { p->x += i; p = p + 1; }",
     "a member's own row": "for (int i = 0; i < 9; i++) { short *t = all[i].tag; t[1] = t[0] + i; }",
 }

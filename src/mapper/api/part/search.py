@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mapper.api.contradicting import refuse_own_contradiction
-from mapper.api.history import Recorder, joined
 from mapper.api.part.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart
 from mapper.kind.part import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, Standing, UnfinishedError
 from mapper.models.plain import limited
-from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError
+from mapper.solver.history import Recorder, joined
 from mapper.solver.method import Effort, Interrupt, Method, Progress, Start
 from mapper.solver.outcome import Outcome
 from mapper.store.piece import StoredPieces
@@ -106,14 +105,10 @@ def searched_part(
     clock = time.thread_time if side_by_side > 1 else time.process_time
     # A search without a limit that gave up, as at so much work, was not out of time.
     gave_up = outcome.stop == "time_limit" and effort.deadline is None
-    certificate = Certificate(
+    certificate = replace(
+        outcome.certificate(method.name),
         stop="heuristic" if gave_up else outcome.stop,
-        found=outcome.mapping is not None,
-        value=outcome.value,
         bound=outcome.bound if outcome.mapping is not None or not outcome.proven else None,
-        proven=outcome.proven,
-        method=outcome.method or method.name,
-        restrictions=outcome.restrictions,
         seconds=time.perf_counter() - wall,
         cpu_seconds=clock() - processor,
         evaluations=outcome.evaluations,

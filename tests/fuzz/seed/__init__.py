@@ -1,0 +1,1 @@
+"""Valid inputs of every reader, from which the hostile ones are made."""
