@@ -8,7 +8,7 @@ import pytest
 
 from mapper.kind.modulo_schedule.network_program import weights_of
 from mapper.workloads.source import load_layers
-from tests.mapper.test_cgra_inference import checked, generated
+from tests.mapper.inference.test_cgra_inference import checked, generated
 
 RUNS = [
     ("lenet5", "srp-2x2"), ("lenet5", "srp-4x4"), ("cifar10", "srp-2x2"), ("cifar10", "srp-4x4"),
