@@ -6,12 +6,13 @@ import math
 import time
 from dataclasses import replace
 
+from mapper.formulations.hierarchy.neighbour import may_hand_anything
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.hierarchy.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
-from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
+from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING, hill_climbing
 from mapper.solver.hierarchy.heuristic.cosa import COSA
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
 from mapper.solver.hierarchy.padding.method import without_padding
@@ -20,19 +21,25 @@ from mapper.solver.hierarchy.space import divisors
 from mapper.solver.method import Effort, Method, Start
 from mapper.solver.outcome import Outcome
 
+FIRST_STEPS = 1_000
+"""Of hill climbing, for a first mapping."""
 LARGE = 1_000_000
 """Tiles of the whole nest, before any loop goes into space: beyond, branch and bound takes long to find mappings."""
 
 
 def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
     """Branch and bound. What it cannot prove has the better of its mapping and that of annealing, with its bound; large
-    problems are annealed first, and it starts from there.
+    problems are annealed first, and it starts from there, or from a short climb where neighbours may hand words on.
 
     Raises: ContradictionError if they cannot both be right.
     """
     annealed = _annealed(problem, _part(effort)) if _is_large(problem) else None
-    if annealed is not None and annealed.mapping is not None and annealed.value is not None:
-        start = Start(problem, annealed.mapping, annealed.value, None, ANNEALING.name)
+    first = annealed
+    if first is None and effort.known_mapping(problem) is None and may_hand_anything(problem):
+        # Bounds that count nothing of what neighbours hand on lead a search astray.
+        first = hill_climbing(problem.as_it_is(), _part(effort), FIRST_STEPS)
+    if first is not None and first.mapping is not None and first.value is not None:
+        start = Start(problem, first.mapping, first.value, None, ANNEALING.name)
         effort = replace(effort, start=start)
     exact = replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
     if exact.proven or (annealed is None and exact.stop != "complete"):

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from mapper.formulations.formulation import family, objective, variables
+from mapper.formulations.hierarchy.neighbour import loops_of_windows, may_hand
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.formulations.hierarchy.program.counting import (
     LARGEST,
@@ -31,7 +32,7 @@ class HierarchyProgram(HierarchySpace):
     def __init__(self, problem: HierarchyProblem, counting: Counting) -> None:
         super().__init__(problem, counting)
         self.whole = math.prod(problem.bounds.values())
-        self.shared = {operand.name: _shared(operand, self.loops) for operand in self.operands}
+        self.shared = {operand.name: loops_of_windows(operand, self.loops) for operand in self.operands}
 
     @variables(r"r_{l,m,t,j} \in \{0, 1\}")
     def runs(self) -> None:
@@ -144,7 +145,7 @@ class HierarchyProgram(HierarchySpace):
             )
             first = operand.writes and operand.zero_initialised
             unread = self._part(outer, operand) if first and rules.first_read == "elided" else 0
-            if _may_hand(self.problem, operand, outer, inner):
+            if may_hand(self.problem, operand, outer, inner):
                 moved = unread = 0
             self.model.add(self.reads[outer, name] >= moved - unread).only_enforce_if(link)
             if operand.writes:
@@ -353,35 +354,11 @@ def _most_cycles(problem: HierarchyProblem) -> int:
     return max(iterations, math.ceil(words / slowest))
 
 
-def _may_hand(problem: HierarchyProblem, operand: Operand, outer: int, inner: int) -> bool:
-    """Whether neighbours may take words of a tensor from each other on its way from a level to one inside: below the
-    last level, below one from which windows go straight to the next, and where loops of a window lie side by side."""
-    if not problem.machine.rules.link_transfers:
-        return False
-    loops = [loop for loop, bound in problem.bounds.items() if bound > 1]
-    windows = _shared(operand, loops)
-    for level in range(outer, inner):
-        spread = {loop for loop in loops if max(problem.most(level, axis, loop) for axis in ("x", "y")) > 1}
-        is_last = level + 1 == len(problem.machine.levels)
-        if spread & windows or (spread and (is_last or (windows and level + 1 == inner))):
-            return True
-    return False
-
-
 def _is_plain(operand: Operand, loops: list[str]) -> bool:
     """Whether each dimension is indexed by one loop at most, without gaps."""
     return all(
         sum(abs(factor) for loop, factor in one.coefficients if loop in loops) < 2 for one in operand.index
     )
-
-
-def _shared(operand: Operand, loops: list[str]) -> set[str]:
-    """Loops that share a dimension of a tensor with another."""
-    found: set[str] = set()
-    for index in operand.index:
-        own = {loop for loop, _ in index.coefficients if loop in loops}
-        found |= own if len(own) > 1 else set()
-    return found
 
 
 def build(problem: HierarchyProblem) -> HierarchyProgram:
