@@ -1,7 +1,7 @@
 """How often a whole kernel does what: its control alone is followed, without any memory.
 
-Values that come from memory, and floats, are unknown. Where one of them decides how often something runs, nothing is
-known of the cycles.
+Of loops whose iterations all start the same, two are followed. Values that come from memory, and floats, are unknown.
+Where one of them decides how often something runs, nothing is known of the cycles.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mapper.models.modulo_schedule.whole.steady import Control
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.opcode import evaluate, wrapped
@@ -39,6 +40,16 @@ class Tally:
     changes: Counter[int] = field(default_factory=Counter)
     operations: Counter[str] = field(default_factory=Counter)
 
+    def add(self, other: Tally, times: int = 1) -> None:
+        """Counts what ``other`` does, so many times."""
+        for kernel, counts in other.runs.items():
+            own = self.runs.setdefault(kernel, Counter())
+            for trips, count in counts.items():
+                own[trips] += times * count
+        for mine, others in ((self.changes, other.changes), (self.operations, other.operations)):
+            for key, count in others.items():
+                mine[key] += times * count  # type: ignore[index]
+
     def starts(self, kernel: int) -> int:
         return sum(self.runs.get(kernel, Counter()).values())
 
@@ -61,6 +72,7 @@ class _Walk:
         self.scalars: dict[str, Number | None] = dict(whole.scalars)
         self.last: int | None = None
         self.steps = 0
+        self.control = Control(whole.body)
         self._block(whole.body)
 
     def _block(self, block: Block) -> None:
@@ -78,15 +90,23 @@ class _Walk:
 
     def _repeat(self, loop: Repeat) -> None:
         self._segment(loop.before)
-        first = True
+        before, again, rounds = self.tally, Tally(), 0
+        steady = self.control.is_steady(loop)
         while True:
-            if loop.asks_first or not first:
+            if loop.asks_first or rounds:
                 self._segment(loop.condition)
                 if not self._known(CONDITION):
-                    return
-            first = False
-            self._block(loop.body)
+                    break
+            rounds += 1
+            # The first iteration may come after another kernel; those after the second are like that.
+            if not steady or rounds == 1:
+                self._block(loop.body)
+            elif rounds == 2:
+                self.tally = again
+                self._block(loop.body)
+                self.tally = before
             self._segment(loop.after)
+        self.tally.add(again, max(0, rounds - 1))
 
     def _known(self, name: str) -> int:
         value = self.scalars.get(name)

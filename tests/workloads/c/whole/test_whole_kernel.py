@@ -11,6 +11,8 @@ from mapper.models.modulo_schedule.whole.walk import walked
 from mapper.sim.modulo_schedule.whole.compiled import run_compiled
 from mapper.workloads.c.whole.kernel import whole_from_c
 from mapper.workloads.document import InputError
+from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel_execution import Memory
 from mapper.workloads.reference.kernel import seeded_arrays
 from mapper.workloads.whole.execution import Execution
 from mapper.workloads.whole.program import FLATTEN, HOST, WholeKernel
@@ -62,7 +64,9 @@ def test_functions_compute_whole_what_the_compiler_makes_of_them(name: str) -> N
         memory = seeded_arrays(whole.arrays, 1)
         expected = run_compiled(whole, memory) if expected is None else expected
         assert expected is not None and len(expected) >= 1
-        after = Execution(whole, memory).run()
+        run = Execution(whole, memory)
+        after = run.run()
+        assert +walked(whole).operations == run.operations
         for array, words in expected.items():
             assert words.tobytes() == after[array].tobytes(), f"{array} with nest {nest}"
 
@@ -78,7 +82,33 @@ def test_what_is_counted_without_data_is_what_runs() -> None:
     run.run()
     assert starts == [tally.starts(0), tally.starts(1)] == [55, 77 - 11]
     assert tally.iterations(0) == sum(j for i in range(12) for j in range(i))
-    assert run.operations == tally.operations
+    assert run.operations == +tally.operations
+
+
+@pytest.mark.parametrize(
+    ("body", "iterations"),
+    [
+        # Iterations that all start the same, but for what comes first.
+        ("for (i = 0; i < 5; i++) for (k = 0; k < 7; k++) { for (j = 0; j < 4; j++) a[j]++; b[k] = i; }", 5 * 7 * 4),
+        # What the body leaves decides how often the next iteration runs.
+        ("k = 1; for (i = 0; i < 5; i++) { for (j = 0; j < k; j++) a[j]++; k = k + 2; }", 1 + 3 + 5 + 7 + 9),
+        ("k = 1; for (i = 0; i < 9; i++) { for (j = 0; j < 3; j++) a[j]++; i += k; if (i > 3) k = 3; }", 3 * 4),
+        ("for (i = 0; i < 4; i++) { if (i == 2) for (j = 0; j < 3; j++) a[j]++; else for (j = 0; j < 8; j++) b[j]++; }",
+         3 + 3 * 8),
+    ],
+)  # fmt: skip
+def test_iterations_are_counted_whether_or_not_they_start_the_same(body: str, iterations: int) -> None:
+    whole = whole_of(body)
+    tally, trips = walked(whole), list[int]()
+
+    def run(_: int, kernel: Kernel, memory: Memory) -> Memory:
+        trips.append(kernel.trip_count or 0)
+        return memory
+
+    Execution(whole, seeded_arrays(whole.arrays, 0), run).run()
+    counted = sum(tally.iterations(at) for at in range(len(whole.kernels)))
+    assert counted == sum(trips) == iterations
+    assert sum(tally.starts(at) for at in range(len(whole.kernels))) == len(trips)
 
 
 def test_a_text_that_calls_more_than_arithmetic_is_not_compiled(tmp_path: Path) -> None:

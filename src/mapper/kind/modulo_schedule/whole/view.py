@@ -36,6 +36,9 @@ def whole_lines(problem: WholeProblem, part: Part) -> list[str]:
     heading = ("loop", "starts", "iterations", "II", "least II", "stages")
     table = text_table(heading, rows, words={"loop", "least II"})
     notes = list(problem.whole.notes)
+    used, room = sum(part.breakdown["bytes"].values()), problem.machine.sram_bytes
+    if room is not None and used > room:
+        notes.append(f"{used:,} bytes exceed the SRAM; the cost assumes that they are on the chip")
     if problem.machine.vliw is None:
         notes.append(
             f"{problem.machine.name} says nothing of vliw: to start a loop takes no cycles of its own"
