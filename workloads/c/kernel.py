@@ -47,7 +47,9 @@ def read_c(
         place = find_loop(text, source, function, number, reading)
         lowered = lower(place, reading.passes).lowered
         if number is None and place.others:
-            lowered.note(f"the function has {place.others} more innermost loops; this is number 0")
+            lowered.note(
+                f"the function has {place.others} more innermost loops; this is number 0, nest=host maps the whole"
+            )
         return kernel_of(lowered, name, text, reading.passes, pointer_uses), place.inputs
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None

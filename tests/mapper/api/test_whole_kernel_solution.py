@@ -42,6 +42,9 @@ void counted(int n[N], int x[N]) {
 """
 
 
+HOST = {"nest": "host"}
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> str:
     (tmp_path / "loops.c").write_text(TEXT)
@@ -54,7 +57,7 @@ def solved(workload: str, arch: str = "srp-4x4", **fix: str) -> dict[str, Any]:
 
 
 def test_several_loops_are_one_part_whose_cycles_are_proven_and_simulated(file: str) -> None:
-    found = solved(f"{file}:rows")
+    found = solved(f"{file}:rows", nest="host")
     (part,) = found["parts"]
     assert (found["problem"]["objective"], found["problem"]["options"]["fix"]) == (
         "latency",
@@ -73,7 +76,7 @@ def test_several_loops_are_one_part_whose_cycles_are_proven_and_simulated(file: 
 
 
 def test_cycles_are_those_of_every_start_with_what_surrounds_it(file: str) -> None:
-    (part,) = solved(f"{file}:rows")["parts"]
+    (part,) = solved(f"{file}:rows", nest="host")["parts"]
     first, second = part["mapping"]["loops"]
     spent = part["breakdown"]["cycles"]
     assert spent["kernel"] == 10 * first["ii"] + 45 * second["ii"]
@@ -94,7 +97,7 @@ def test_a_machine_that_holds_one_loop_loads_it_whenever_another_has_run(file: s
     fields = {**(cgra_preset("srp-4x4") or {}), "name": "small"}
     fields["configuration_memory"] = {"contexts": 3, "context_cycles": 16}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(fields))
-    found = solved(f"{file}:rows", str(tmp_path / "small.yaml"))
+    found = solved(f"{file}:rows", str(tmp_path / "small.yaml"), **HOST)
     iis = [loop["ii"] for loop in found["parts"][0]["mapping"]["loops"]]
     assert sum(iis) > 3 and found["parts"][0]["breakdown"]["cycles"]["load"] == 16 * sum(iis)
     run = mapper.simulate(found)
@@ -120,22 +123,26 @@ def test_one_innermost_loop_is_whole_where_that_is_asked_for(file: str) -> None:
 
 
 def test_a_mapping_from_elsewhere_is_judged_loop_by_loop(file: str) -> None:
-    found = solved(f"{file}:rows")
-    again = mapper.evaluate(f"{file}:rows", "srp-4x4", found)
+    found = solved(f"{file}:rows", nest="host")
+    again = mapper.evaluate(f"{file}:rows", "srp-4x4", found, fix=HOST)
     assert again.certificate.verified and again.cost == found["cost"]
     broken = copy.deepcopy(found)
     schedule = broken["parts"][0]["mapping"]["loops"][1]["schedule"]
     places = list(schedule.values())
     places[0]["pe"], places[0]["time"] = places[1]["pe"], places[1]["time"]
-    judged = mapper.evaluate(f"{file}:rows", "srp-4x4", broken)
+    judged = mapper.evaluate(f"{file}:rows", "srp-4x4", broken, fix=HOST)
     assert not judged.certificate.verified
     assert any("rows:1" in rule.place for rule in judged.certificate.broken)
 
 
-def test_what_cannot_be_mapped_whole_is_its_first_loop_with_a_note(file: str) -> None:
-    found = solved(f"{file}:counted")
+def test_without_a_decision_a_function_is_its_first_loop_and_a_note_names_the_decision(file: str) -> None:
+    found = solved(f"{file}:rows")
+    assert found["problem"]["objective"] == "ii" and found["cost"]["ii"] == 1
     notes = found["problem"]["structure"]["kernel"]["notes"]
-    assert any("not mapped whole" in note and "data decide" in note for note in notes)
+    assert any("1 more innermost loops" in note and "nest=host" in note for note in notes)
+
+
+def test_what_cannot_be_mapped_whole_is_said_with_the_reason(file: str) -> None:
     with pytest.raises(InputError, match="data decide how often its loops run"):
         solved(f"{file}:counted", nest="host")
 

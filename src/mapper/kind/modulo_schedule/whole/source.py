@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,34 +29,22 @@ DOCUMENT = {"name", "function", "text", "nest", "source"}
 def read_loops(
     text: str, source: SourceReading, fix: Mapping[str, str]
 ) -> Workload[Kernel] | Workload[WholeKernel]:
-    """The kernel called ``text``, or, of a function in C, the whole: where ``nest`` pins that, or it has several
-    innermost loops of which none is named. A function that cannot be mapped whole, without ``nest``, is its first loop,
-    and a note says why.
+    """The kernel called ``text``, or, where ``nest`` pins that, the whole function in C.
 
-    Raises: InputError if there is no such kernel or decision, or it cannot be read.
+    Raises: InputError if there is no such kernel or decision, or it cannot be read or mapped whole.
     """
-    nest, named = fix.get("nest"), _FUNCTION.fullmatch(text)
-    if nest is not None and nest not in NESTS:
+    nest, named = fix.get("nest", LOOP), _FUNCTION.fullmatch(text)
+    if nest not in NESTS:
         raise InputError(
             "--fix", "nest", f"{meant(nest, NESTS)}{nest[:40]!r} is not one of {', '.join(NESTS)}"
         )
-    if named is None or text in KERNELS or nest == LOOP:
-        if nest not in (None, LOOP):
-            raise InputError("--fix", "nest", "is of a whole function in C; give FILE.c:FUNCTION")
+    if nest == LOOP:
         return Workload(*load_kernel(text, source))
-    try:
-        found, inputs = _read_whole(Path(named["path"]), named["function"], source, nest or HOST)
-        if nest is None and len(found.kernels) == 1:
-            return Workload(*load_kernel(text, source))
-        walked(found)
-        return Workload(found, inputs)
-    except InputError as error:
-        if nest is not None:
-            raise
-        kernel, inputs = load_kernel(text, source)
-        several = any("more innermost loops" in note for note in kernel.notes)
-        said = (f"the function is not mapped whole: {error}",) if several else ()
-        return Workload(replace(kernel, notes=(*kernel.notes, *said)), inputs)
+    if named is None or text in KERNELS:
+        raise InputError("--fix", "nest", "is of a whole function in C; give FILE.c:FUNCTION")
+    found, inputs = _read_whole(Path(named["path"]), named["function"], source, nest)
+    walked(found)
+    return Workload(found, inputs)
 
 
 def _read_whole(
