@@ -126,7 +126,8 @@ def test_an_instance_beyond_plain_python_has_an_honest_answer(dense: str, tmp_pa
 
 def test_a_kernel_is_scheduled_without_machine_code(tmp_path: Path) -> None:
     certificate = answered(COMMANDS["kernel"], tmp_path, 10.0)["certificate"]
-    assert (certificate["value"], certificate["proven"], certificate["method"]) == (3, True, "iterative")
+    assert (certificate["value"], certificate["proven"]) == (3, True)
+    assert certificate["method"] in ("iterative", "cp-sat")
 
 
 def test_ctrl_c_ends_a_command_that_compiles(dense: str, tmp_path: Path) -> None:

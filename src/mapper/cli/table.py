@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -28,7 +27,7 @@ def print_table(
     heading: Sequence[str], lines: Iterable[Sequence[str]], sought: str | None = None, wide: bool = False
 ) -> None:
     """A table on stdout, as wide as the terminal unless it shall be ``wide``, and a line on what was left out of it;
-    ``sought``: the objective, whose figures stay. As wide as it needs to be where neither a terminal nor ``COLUMNS``
+    ``sought``: the objective, whose figures stay. As wide as it needs to be where no terminal
     limits it. Where there is no room for all, columns stand closer, so that fewer go."""
     from rich import box
     from rich.console import Console
@@ -37,7 +36,7 @@ def print_table(
 
     titles = [plain(title, WIDEST_CELL) for title in heading]
     cells = [[plain(cell, WIDEST_CELL) for cell in line] for line in lines]
-    limited = (sys.stdout.isatty() or "COLUMNS" in os.environ) and not wide
+    limited = sys.stdout.isatty() and not wide
     columns = shutil.get_terminal_size().columns if limited else None
     shown, gap = list(range(len(titles))), GAP
     if columns is not None and needed_width(titles, cells, shown) > columns:
