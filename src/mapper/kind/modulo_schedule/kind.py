@@ -209,12 +209,22 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         return pass_remarks(text, machine, source)
 
     def formulation(self, problem: Problem) -> Formulation:
-        from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
-        from mapper.formulations.modulo_schedule.program.cp_sat import build
+        return self._program(problem, counted=True)
 
-        if isinstance(problem, WholeProblem):
-            return build(problem.loops[0])
-        return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
+    def model(self, problem: Problem) -> Formulation:
+        return self._program(problem, counted=False)
+
+    def _program(self, problem: Problem, counted: bool) -> Formulation:
+        from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
+        from mapper.formulations.modulo_schedule.program.counting import CountedProgram
+        from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram, instance_to_explain
+
+        if isinstance(problem, LayerProblem):
+            return LayerFormulation(problem)
+        loop = problem.loops[0] if isinstance(problem, WholeProblem) else problem
+        program = (CountedProgram if counted else ModuloProgram)(instance_to_explain(loop))
+        program.build()
+        return program
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.modulo_schedule.words import proof_lines
