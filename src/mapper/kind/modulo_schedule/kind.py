@@ -203,9 +203,19 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             return value
         return replace(value, operators=replace(value.operators, files=inputs))
 
-    def source_remarks(self, text: str, machine: CgraMachine, source: SourceReading) -> list[str]:
-        from mapper.kind.modulo_schedule.pass_remark import pass_remarks
+    def remarks(self, problem: Problem, formulation: Formulation) -> list[str]:
+        from mapper.kind.modulo_schedule.whole.remark import whole_remarks
 
+        return whole_remarks(problem) if isinstance(problem, WholeProblem) else []
+
+    def source_remarks(
+        self, text: str, value: Value, machine: CgraMachine, source: SourceReading
+    ) -> list[str]:
+        from mapper.kind.modulo_schedule.pass_remark import pass_remarks
+        from mapper.kind.modulo_schedule.whole.remark import whole_pass_remarks
+
+        if isinstance(value, WholeKernel):
+            return whole_pass_remarks(value, machine, source)
         return pass_remarks(text, machine, source)
 
     def formulation(self, problem: Problem) -> Formulation:
@@ -218,11 +228,13 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
         from mapper.formulations.modulo_schedule.program.counting import CountedProgram
         from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram, instance_to_explain
+        from mapper.formulations.modulo_schedule.whole.program import WholeFormulation
 
+        if isinstance(problem, WholeProblem):
+            return WholeFormulation(problem)
         if isinstance(problem, LayerProblem):
             return LayerFormulation(problem)
-        loop = problem.loops[0] if isinstance(problem, WholeProblem) else problem
-        program = (CountedProgram if counted else ModuloProgram)(instance_to_explain(loop))
+        program = (CountedProgram if counted else ModuloProgram)(instance_to_explain(problem))
         program.build()
         return program
 
