@@ -52,6 +52,49 @@ def test_a_module_imports_only_its_own_floor_and_those_below(path: Path) -> None
         assert floor_of(name.split(".")[1]) <= floor_of(own), f"{path.name} imports {name}"
 
 
+def _runs(node: ast.AST) -> Iterable[ast.AST]:
+    """All that may be executed below a node: not what stands there for types alone."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from _runs(child)
+
+
+def _circle(needs: dict[str, set[str]]) -> set[str]:
+    """Modules that need each other in a circle, and those on the way between two circles."""
+    left = set(needs)
+    while True:
+        needed = {one for name in left for one in needs[name]}
+        ends = {name for name in left if name not in needed or not needs[name] & left}
+        if not ends:
+            return left
+        left -= ends
+
+
+@cache
+def _module_of(name: str) -> str:
+    """The module that is imported for a name: itself, or the one that defines it."""
+    return name if _path_of(name) is not None else name.rpartition(".")[0]
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Wherever the imports stand: one within a function hides a circle, and does not break it."""
+    needs: dict[str, set[str]] = {}
+    for path in modules():
+        parts = path.relative_to(ROOT / "src" if "src" in path.parts else ROOT).with_suffix("").parts
+        name = ".".join(part for part in ("mapper", *parts[parts[0] == "mapper" :]) if part != "__init__")
+        needs[name] = set()
+        for node in _runs(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                needs[name] |= {_module_of(f"{node.module}.{one.name}") for one in node.names} - {name}
+    needs = {name: found & set(needs) for name, found in needs.items()}
+    assert not _circle(needs), sorted(_circle(needs))
+
+
+def test_circles_are_noticed() -> None:
+    assert _circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}, "e": set()}) == {"b", "c"}
+
+
 def test_code_generation_and_simulation_do_not_know_each_other() -> None:
     for own, other in (("codegen", "sim"), ("sim", "codegen")):
         for path in (ROOT / own).rglob("*.py"):
