@@ -73,7 +73,7 @@ def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> Non
             "nested too deeply",
         ),
         ("/*" * 100000, "a comment is not closed"),
-        ('"' + '\\"' * 100000, "words and signs"),
+        ('"' + '\\"' * 100000, "no function"),
         ("void f(void) { for (;;) ; int a" + "[2]" * 20000 + "; }", "in a row"),
         ("void f(void) { for (;;) ; int a" + "()" * 20000 + "; }", "in a row"),
         ("void f(void) { for (;;) ; " + "int a = 1;" * 30000 + "}", "words and signs"),
