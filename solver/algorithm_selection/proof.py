@@ -296,10 +296,13 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "given": sorted(running.given),
         "ahead": sorted(running.ahead),
         "overlapping": sorted(running.overlapping),
+        "beside": sorted(running.beside),
+        "between": [list(one) for one in running.between],
         "flattened": [list(one) for one in running.flattened],
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
         "max_pools": [
-            [pool.after, pool.pixels, pool.channels, pool.streams, pool.more] for pool in running.pools
+            [pool.after, pool.pixels, pool.channels, pool.streams, pool.more, pool.last, pool.left]
+            for pool in running.pools
         ],
     }
 

@@ -8,9 +8,9 @@ becomes an integer is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol, TypeVar
 
 HEAD = """#define N 6
 int total = 5; static short table[16]; unsigned char low = 200;
@@ -36,12 +36,21 @@ EARLY = (
 """Ways out of the function before its loops; the second is refused."""
 
 
+T = TypeVar("T")
+
+
+class Pick(Protocol):
+    """Draws one of several."""
+
+    def __call__(self, several: Sequence[T], /) -> T: ...
+
+
 @dataclass
 class Writer:
     """Writes one function. ``pick`` draws one of several; ``open``: variables of the loops that are open; ``budget``:
     loops that may still be written."""
 
-    pick: Callable[[Sequence[Any]], Any]
+    pick: Pick
     open: list[str] = field(default_factory=list)
     budget: int = 5
 
@@ -162,7 +171,7 @@ class Writer:
 
     def index(self, most: int) -> str:
         variables = [*self.open, *self.open]
-        if variables and self.pick((True, True, True, False)):
+        if bool(self.open) and self.pick((True, True, True, False)):
             one = self.pick(variables)
             if most == LARGE:
                 other = self.pick(variables)
