@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,10 +35,29 @@ def floor_of(name: str) -> int:
     return FLOORS.get(name, TOP)
 
 
-@cache
 def imported(path: Path) -> list[str]:
+    """What a module imports, wherever in it."""
+    return [*_imports(path).running, *_imports(path).for_types]
+
+
+class _Imports(NamedTuple):
+    """What a module imports when it runs, and what stands in it for types alone."""
+
+    running: list[str]
+    for_types: list[str]
+
+
+@cache
+def _imports(path: Path) -> _Imports:
+    tree = ast.parse(path.read_text())
+    typed = [one for one in tree.body if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+    tree.body = [one for one in tree.body if one not in typed]
+    return _Imports(_names(path, [tree]), _names(path, typed))
+
+
+def _names(path: Path, trees: Iterable[ast.AST]) -> list[str]:
     names = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in chain.from_iterable(map(ast.walk, trees)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             names += [f"{node.module}.{alias.name}" for alias in node.names]
@@ -50,14 +71,6 @@ def test_a_module_imports_only_its_own_floor_and_those_below(path: Path) -> None
     own = path.relative_to(ROOT).parts[0]
     for name in imported(path):
         assert floor_of(name.split(".")[1]) <= floor_of(own), f"{path.name} imports {name}"
-
-
-def _runs(node: ast.AST) -> Iterable[ast.AST]:
-    """All that may be executed below a node: not what stands there for types alone."""
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield child
-            yield from _runs(child)
 
 
 def _circle(needs: dict[str, set[str]]) -> set[str]:
@@ -83,10 +96,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     for path in modules():
         parts = path.relative_to(ROOT / "src" if "src" in path.parts else ROOT).with_suffix("").parts
         name = ".".join(part for part in ("mapper", *parts[parts[0] == "mapper" :]) if part != "__init__")
-        needs[name] = set()
-        for node in _runs(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom):
-                needs[name] |= {_module_of(f"{node.module}.{one.name}") for one in node.names} - {name}
+        needs[name] = {_module_of(one) for one in _imports(path).running} - {name}
     needs = {name: found & set(needs) for name, found in needs.items()}
     assert not _circle(needs), sorted(_circle(needs))
 
