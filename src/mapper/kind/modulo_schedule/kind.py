@@ -219,13 +219,24 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         return pass_remarks(text, machine, source)
 
     def formulation(self, problem: Problem) -> Formulation:
+        return self._program(problem, counted=True)
+
+    def model(self, problem: Problem) -> Formulation:
+        return self._program(problem, counted=False)
+
+    def _program(self, problem: Problem, counted: bool) -> Formulation:
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
-        from mapper.formulations.modulo_schedule.program.cp_sat import build
+        from mapper.formulations.modulo_schedule.program.counting import CountedProgram
+        from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram, instance_to_explain
         from mapper.formulations.modulo_schedule.whole.program import WholeFormulation
 
         if isinstance(problem, WholeProblem):
             return WholeFormulation(problem)
-        return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
+        if isinstance(problem, LayerProblem):
+            return LayerFormulation(problem)
+        program = (CountedProgram if counted else ModuloProgram)(instance_to_explain(problem))
+        program.build()
+        return program
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.modulo_schedule.words import proof_lines
