@@ -57,7 +57,7 @@ notebooks: $(DOCUMENTED)
 
 docs: $(DOCUMENTED)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
-	$(BIN)/python -m mkdocs build --quiet --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean
 
 certify: $(READY)
 	$(BIN)/python -m bench.certify

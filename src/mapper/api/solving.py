@@ -36,7 +36,7 @@ def method_named(posed: PosedProblem, name: str) -> Method[Any, Any]:
     methods = posed.kind.methods_of(posed.read.value)
     if name not in methods:
         raise InputError(
-            "--method", name, f"{meant(name, methods)}a {posed.kind.name} problem has {', '.join(methods)}"
+            "--method", name, f"{meant(name, methods)}the kind {posed.kind.name} has {', '.join(methods)}"
         )
     return methods[name]
 

@@ -144,7 +144,8 @@ def _best(given: Rows) -> list[tuple[str, str]]:
         for key, said in (given.axes.along, given.axes.up) if costs else ():
             what, _, unit = said.partition(", ")
             ends = [cost[key] for cost in costs]
-            reach.append((what, f"{number(min(ends))} to {number(max(ends))} {unit}".rstrip()))
+            said = " to ".join(dict.fromkeys((number(min(ends)), number(max(ends)))))
+            reach.append((what, f"{said} {unit}".rstrip()))
         return reach
     if given.form != "sweep" or given.objective == "value":
         return [("objective", given.objective)]

@@ -100,8 +100,11 @@ def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, title: str, 
     pairs = sorted((float(cost[along]), float(cost[up]), place) for place, cost in enumerate(costs, 1))
     figure, axes = blank(3.6)
     xs, ys = [x for x, *_ in pairs], [y for _, y, _ in pairs]
-    # Between two points there is nothing better than the first of them: a stair, no slope.
-    axes.plot(xs, ys, marker="o", color=VALUE, linewidth=1, drawstyle="steps-post")
+    axes.plot(xs, ys, marker="o", color=VALUE, linestyle="none")
+    # Between two points there is nothing better than the first of them: a stair, no slope. Points beside it are better
+    # in a third cost.
+    best = _stair(pairs, most=up.endswith("_fps"))
+    axes.plot(*zip(*best, strict=True), color=VALUE, linewidth=1, drawstyle="steps-post")
     axes.margins(0.08, 0.12)
     for x, y, place in pairs[:MOST_NAMED]:
         axes.annotate(str(place), (x, y), textcoords="offset points", xytext=(4, 5), fontsize="x-small")
@@ -109,3 +112,13 @@ def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, title: str, 
     scaled(axes.xaxis, along_said, xs[-1])
     scaled(axes.yaxis, up_said, max(ys))
     return finished(figure, f"{up_said} over {along_said}", prefix)
+
+
+def _stair(pairs: Sequence[tuple[float, float, int]], most: bool) -> list[tuple[float, float]]:
+    """Of points in the order of the first cost those that are better in the second than all before."""
+    sign = -1 if most else 1
+    stair: list[tuple[float, float]] = []
+    for x, y, _ in sorted(pairs, key=lambda pair: (pair[0], sign * pair[1])):
+        if not stair or sign * y < sign * stair[-1][1]:
+            stair.append((x, y))
+    return stair

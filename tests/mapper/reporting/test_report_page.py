@@ -15,6 +15,7 @@ from mapper.api.solution import Solution
 from mapper.kind.trace_partition.picture import _stretches
 from mapper.reporting.colour import CAUSES, FURTHER, OPERANDS, colours
 from mapper.reporting.cost_section import UNITS
+from mapper.reporting.sweep_chart import _stair
 
 Opened = Callable[..., Page]
 
@@ -303,6 +304,12 @@ def test_trade_offs_are_a_table_and_a_chart(opened: Opened) -> None:
     assert page.locator(".results dt").all_inner_texts() == ["trade-offs", "PEs", "throughput", "proven"]
     drawn = page.locator("svg.chart").text_content() or ""
     assert "mnist-tcpa on tcpa-4x4" in drawn and drawn.count("frames") > 0 < drawn.count("PEs")
+
+
+def test_a_stair_goes_through_the_points_that_no_other_equals_in_both_costs() -> None:
+    least = [(1.0, 9.0, 1), (2.0, 9.5, 2), (3.0, 4.0, 3), (3.0, 5.0, 4)]
+    assert _stair(least, most=False) == [(1.0, 9.0), (3.0, 4.0)]
+    assert _stair(least, most=True) == [(1.0, 9.0), (2.0, 9.5)]
 
 
 def test_value_and_bound_are_drawn_over_time(opened: Opened, tiled: Solution) -> None:
