@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def floor_of(name: str) -> int:
     return FLOORS.get(name, TOP)
 
 
+@cache
 def imported(path: Path) -> list[str]:
     names = []
     for node in ast.walk(ast.parse(path.read_text())):
@@ -167,11 +169,16 @@ def test_what_a_signal_must_find_again_is_started_in_its_place() -> None:
                 call = f"{node.value.id}.{node.attr}"
                 found.add(call)
                 assert own in PLACES.get(call, (own,)), f"{own} calls {call}"
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "tempfile.TemporaryDirectory":
+            if isinstance(node, ast.Call) and _is_named(node.func, "TemporaryDirectory"):
                 assert [word for word in node.keywords if word.arg == "dir"], (
                     f"{own} makes a temporary folder of its own; take temporary_folder"
                 )
     assert {"subprocess.Popen", "signal.signal", "cp_model.CpSolver"} <= found
+
+
+def _is_named(function: ast.expr, name: str) -> bool:
+    """Whether what is called has that name, of whatever module."""
+    return getattr(function, "attr", getattr(function, "id", None)) == name
 
 
 KINDS = {path.relative_to(ROOT / "formulations").parts[0] for path in REFEREES}

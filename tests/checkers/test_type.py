@@ -53,7 +53,8 @@ def changes(document: Document, step: int) -> Iterator[tuple[str, Document]]:
                 holder[key] = other
                 changed = json.loads(json.dumps(document))
                 changed["problem_sha256"] = digest(changed["problem"])
-                yield f"{key}: {value!r:.60} as {other!r:.60}", changed
+                more = ", 'another'" if isinstance(other, dict) and "another" in other else ""
+                yield f"{key}: {value!r:.60} as {other!r:.60}{more}", changed
         holder[key] = value
 
 

@@ -281,8 +281,8 @@ class Kind(ABC, Generic[V, P, M]):
         """What there is to say of one part solved by several methods (by name), beyond value and proof."""
         return []
 
-    def source_remarks(self, text: str, machine: Any, source: SourceReading) -> list[str]:
-        """What reading the file ``text`` did to the problem, a line each."""
+    def source_remarks(self, text: str, value: V, machine: Any, source: SourceReading) -> list[str]:
+        """What reading the file ``text``, which holds ``value``, did to the problem, a line each."""
         return []
 
     def remarks(self, problem: P, formulation: Formulation) -> list[str]:

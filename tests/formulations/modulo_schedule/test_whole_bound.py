@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ortools.sat.python import cp_model
+
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.whole.bound import (
@@ -12,7 +14,11 @@ from mapper.formulations.modulo_schedule.whole.bound import (
     outside_cycles,
 )
 from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
+from mapper.formulations.modulo_schedule.whole.program import WholeFormulation
+from mapper.kind.modulo_schedule.whole.remark import whole_pass_remarks, whole_remarks
+from mapper.workloads.c.reading import AS_WRITTEN
 from mapper.workloads.c.whole.kernel import whole_from_c
+from mapper.workloads.whole.program import AUTO, FLATTEN, HOST
 
 TEXT = (
     "void f(float x[64], float y[64], float z[64]) { int i, j; for (i = 0; i < 5; i++) for (j = 0; j < i; j++) "
@@ -48,3 +54,18 @@ def test_the_least_cycles_are_those_of_the_best_interval_however_large() -> None
 def test_the_bound_is_what_is_outside_with_the_least_of_every_loop() -> None:
     posed = problem()
     assert bound(posed) == outside_cycles(posed) + least_loop_cycles(posed, 0)
+
+
+def test_the_optimum_of_what_is_explained_is_the_bound_and_every_loop_is_named() -> None:
+    machine, _ = load_machine("srp-4x4")
+    assert isinstance(machine, CgraMachine)
+    text = TEXT.replace("int i, j;", "int i, j; for (i = 0; i < 9; i++) for (j = 0; j < 30; j++) z[j] += i;")
+    posed = WholeProblem(whole_from_c(text, "f.c", "f", "f", nest=AUTO)[0], machine)
+    program = WholeFormulation(posed)
+    solver = cp_model.CpSolver()
+    assert solver.solve(program.model) == cp_model.OPTIMAL
+    assert solver.objective_value == min(bound(choice) for choice in posed.choices)
+    told = "\n".join(whole_remarks(posed))
+    assert all(f"nest {nest}, loop f:{number}: " in told for nest in (HOST, FLATTEN) for number in (0, 1))
+    (line,) = [one for one in whole_pass_remarks(posed.whole, machine, AS_WRITTEN) if "pass merging" in one]
+    assert line.endswith("the same")

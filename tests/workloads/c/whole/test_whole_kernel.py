@@ -47,6 +47,10 @@ FUNCTIONS = {
     "a loop that stops early": "for (i = 0; i < N; i++) { for (j = 0; j < 20; j++) { if (a[j] > 3000 + i) break; "
     "b[j] += i; } }",
     "a condition that counts": "k = 0; for (i = 0; (k = k + 2) < 9; i++) for (j = 0; j < 9; j++) a[j] += k * b[i];",
+    "an early return, and a pointer that stays": "int *w = a + 9; if (n > 99) return; "
+    "if (n == 3) { total = 2; return; } for (i = 0; i < N; i++) { if (i > 2) for (j = 0; j < N; j++) w[j] += a[i]; }",
+    "loops that never run, leave nothing, or count no variable": "for (i = 3; i < 3; i++) a[i] = 1; "
+    "for (i = 0; i < N; i++) k = i; for (j = 0; j < N; j++) a[j] += j - j; k = 9; while (k > 2) { b[k] += k; k -= 2; }",
     "downwards, in steps": "for (i = 40; i >= 0; i -= 7) for (j = 21; j > 0; j -= 4) a[i] += b[i + j];",
 }
 
@@ -65,7 +69,7 @@ def test_functions_compute_whole_what_the_compiler_makes_of_them(name: str) -> N
         expected = run_compiled(whole, memory) if expected is None else expected
         assert expected is not None and len(expected) >= 1
         run = Execution(whole, memory)
-        after = run.run()
+        after = run.run() | run.left(expected)
         assert +walked(whole).operations == run.operations
         for array, words in expected.items():
             assert words.tobytes() == after[array].tobytes(), f"{array} with nest {nest}"
