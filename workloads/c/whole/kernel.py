@@ -11,6 +11,7 @@ from mapper.workloads.c.file import LOOPS, Loop, LoopPlace, check_subset, find_l
 from mapper.workloads.c.lowering import lowered_by
 from mapper.workloads.c.name import has
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
+from mapper.workloads.c.whole.extent import words_of
 from mapper.workloads.c.whole.flattened import PASSES as FLAT_PASSES
 from mapper.workloads.c.whole.flattened import FlattenedLoop, inner_of
 from mapper.workloads.c.whole.host import Host, Lowered
@@ -71,7 +72,9 @@ def _whole(
             continue
         own, read, kernel = found
         lowered[id(own.loop)] = len(kernels), read, kernel
-        kernels.append(replace(kernel, notes=()))
+        reached = words_of(read)
+        arrays = tuple(replace(one, words=max(one.words, reached.get(one.name, 0))) for one in kernel.arrays)
+        kernels.append(replace(kernel, arrays=arrays, notes=()))
         notes |= dict.fromkeys(note for note in kernel.notes if _holds_for_the_whole(note))
     if not kernels:
         raise first.fault(first.loop, "no loop here is one for the array; store a result, count a variable")

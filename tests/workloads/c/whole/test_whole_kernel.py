@@ -62,11 +62,10 @@ def whole_of(body: str, nest: str = HOST) -> WholeKernel:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_compute_whole_what_the_compiler_makes_of_them(name: str) -> None:
-    expected = None
     for nest in (HOST, FLATTEN):
         whole = whole_of(FUNCTIONS[name], nest)
         memory = seeded_arrays(whole.arrays, 1)
-        expected = run_compiled(whole, memory) if expected is None else expected
+        expected = run_compiled(whole, memory)
         assert expected is not None and len(expected) >= 1
         run = Execution(whole, memory)
         after = run.run() | run.left(expected)
@@ -157,6 +156,24 @@ def test_what_is_around_an_inner_loop_is_done_as_it_begins_and_ends(body: str, j
     assert {name: words.tobytes() for name, words in expected.items()} == {
         name: after[name].tobytes() for name in expected
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("for (i = 0; i < 20; i++) for (j = 0; j < 8; j++) p[i * 80 + j] += i;", 19 * 80 + 8),
+        ("for (i = 0; i < 20; i++) for (j = i; j < 200; j++) p[i * 80 + j] += i;", 19 * 80 + 200),
+        ("for (i = 20; i > 0; i--) for (j = 0; j < i; j += 3) p[j * 30] += i;", 18 * 30 + 1),
+    ],
+)
+def test_pointers_lead_to_as_many_words_as_all_starts_touch(body: str, words: int) -> None:
+    text = f"void f(int *p) {{ int i, j; {body} }}"
+    for nest in (HOST, FLATTEN):
+        whole = whole_from_c(text, "f.c", "f", "f", nest=nest)[0]
+        assert words <= whole.arrays[0].words <= max(1024, words + 30)
+        run = Execution(whole, memory := seeded_arrays(whole.arrays, 0))
+        expected = run_compiled(whole, memory)
+        assert expected is not None and run.run()["p"].tobytes() == expected["p"].tobytes()
 
 
 @pytest.mark.parametrize(
