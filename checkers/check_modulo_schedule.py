@@ -656,7 +656,7 @@ def summed(problem, claim, evidence):
     _, chosen, mapping, bounds = fields(evidence, "rule", "choice", "mapping", "bound")
     status, value, claimed = claim["status"], claim["value"], whole(claim["bound"])
     need(status != "infeasible" and type(choices) is type(bounds) is list, "another claim", "malformed")
-    need(0 < len(choices) == len(bounds) <= 2, "needs bounds for every choice", "malformed")
+    need(0 < len(choices) == len(bounds) <= 3, "needs bounds for every choice", "malformed")
     nests = [Nest(machine, vliw, memory, choice) for choice in choices]
     least = min(nest.least(given) for nest, given in zip(nests, bounds, strict=True))
     need(least >= claimed, f"only shown: no fewer cycles than {least}")

@@ -32,7 +32,7 @@ from bench.modulo_schedule.compiled_loop import (
 )
 from bench.modulo_schedule.structure_text import NotWrittenError
 from bench.modulo_schedule.suite import arguments, reading_of, texts
-from mapper.api.solving import Search
+from mapper.api.search import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.kind.modulo_schedule.kernel_part import pose_kernel

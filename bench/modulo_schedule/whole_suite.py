@@ -13,7 +13,7 @@ from typing import Any
 import mapper
 from bench.measure import measure, show
 from bench.modulo_schedule.suite import arguments, reading_of, texts
-from mapper.api.solving import Search
+from mapper.api.search import Search
 from mapper.kind.part import Options
 from mapper.workloads.document import InputError
 

@@ -156,6 +156,10 @@ class CutBound:
             found.append(most)
         return found
 
+    def is_single(self, chosen: Array) -> Array:
+        """Whether each cell of a choice [..., loops] is one cut."""
+        return self.cells.spread[chosen].max(axis=-1, initial=0.0) == 0
+
     def least(self, chosen: Array) -> Least:
         """The bounds of choices of a cell for each loop [choices, loops]."""
         energy, cycles = self._measured(chosen)

@@ -67,11 +67,14 @@ def columns_of(levels: int, ways: Sequence[Way]) -> Columns:
 def cuts_of(
     problem: HierarchyProblem, loop: str, space: Sequence[int], largest: Sequence[int]
 ) -> Array | None:
-    """Trips in time by level of every cut [cuts, levels] whose tiles are no larger than ``largest`` by level; None if
-    there are too many."""
+    """Trips in time by level of every cut [cuts, levels] whose tiles are no larger than ``largest`` by level, and in
+    which each choice of trips in space is of use; None if there are too many."""
     bound = problem.bounds[loop]
     rows, chunk = np.zeros((1, 0), np.int64), np.ones(1, np.int64)
     for level in reversed(range(len(space))):
+        if space[level] > 1:
+            # Instances beyond the first would have nothing to do: that is a cut with other trips in space.
+            rows, chunk = rows[chunk < bound], chunk[chunk < bound]
         chunk = chunk * space[level]
         need = np.maximum(1, -(-bound // chunk))
         given, most = problem.exact(level, "temporal", loop), problem.most(level, "temporal", loop)

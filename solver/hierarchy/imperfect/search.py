@@ -120,7 +120,7 @@ class CutSearch:
 
     def work(self) -> None:
         """Open nodes until none can hold a better mapping."""
-        opened = 0
+        opened, dive = 0, FIRST_AT_ONCE
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             self.effort.report(Progress(self.trials.value, self.bound(), self.trials.tried))
             if len(self.heap) > MOST_NODES:
@@ -137,10 +137,28 @@ class CutSearch:
                 batches.setdefault(node.keep, []).append((least, node))
                 opened += 1
             for keep, batch in batches.items():
-                self._open(keep, batch)
+                self._wait(keep, *self._opened(keep, batch))
+            if opened >= dive and self.heap:
+                self._dive(*self.heap[0][::2])
+                dive = 2 * opened
 
-    def _open(self, keep: int, batch: Sequence[tuple[float, Node]]) -> None:
-        """Split the cells of the widest loops of nodes, and put the parts of interest into the heap."""
+    def _dive(self, least: float, node: Node) -> None:
+        """Cost the cuts to which a node comes by its most promising part, and that one's: a good mapping soon."""
+        while not node.single:
+            spaces, cells, values = self._opened(node.keep, [(least, node)])
+            if not len(values) or self._over():
+                return
+            best = int(np.argmin(values))
+            is_single = self.bounds[node.keep].is_single(cells[best])
+            least, node = (
+                float(values[best]),
+                Node(node.keep, spaces[best], tuple(cells[best].tolist()), is_single),
+            )
+        self._cost(node, math.inf)
+
+    def _opened(self, keep: int, batch: Sequence[tuple[float, Node]]) -> tuple[list[int], Array, Array]:
+        """Split the cells of the widest loops of nodes: the trips in space of the parts of interest, their cells
+        [parts, loops], and their bounds."""
         bound, cells = self.bounds[keep], self.bounds[keep].cells
         own = np.array([node.cells for _, node in batch], np.int64)
         wide = widest(own, cells.spread)
@@ -153,11 +171,11 @@ class CutSearch:
         found, parent = children(own, wide, cells.parts, cells.halves)
         least = np.maximum(bound.least(found).value, np.array([one for one, _ in batch])[parent])
         chosen = np.flatnonzero(least < self.limit)
-        self._wait(keep, [batch[k][1].space for k in parent[chosen].tolist()], found[chosen], least[chosen])
+        return [batch[k][1].space for k in parent[chosen].tolist()], found[chosen], least[chosen]
 
     def _wait(self, keep: int, spaces: Sequence[int], cells: Array, least: Array) -> None:
         """Put nodes with these bounds into the heap."""
-        single = self.bounds[keep].cells.spread[cells].max(axis=1, initial=0.0) == 0
+        single = self.bounds[keep].is_single(cells)
         rows = zip(least.tolist(), spaces, cells.tolist(), single.tolist(), strict=True)
         for value, space, row, is_single in rows:
             node = Node(keep, space, tuple(row), is_single)

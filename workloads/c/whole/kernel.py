@@ -34,25 +34,27 @@ def whole_from_c(
     function: str | None = None,
     reading: SourceReading = AS_WRITTEN,
     nest: str = HOST,
+    joined: frozenset[int] | None = None,
 ) -> tuple[WholeKernel, tuple[InputFile, ...]]:
     """The whole of ``function`` (None: the only one with loops), and the headers that were read. ``nest``: loops around
     the innermost ones are run by the ``host``, or are one loop with them where that can be (``flatten``); ``auto``:
-    both, to choose from.
+    both, to choose from. ``joined``: the kernels that are one with the loop around them at the most (None: all).
 
     Raises: InputError naming file, line and function for anything outside the subset.
     """
     try:
         places = find_loops(text, source, function, reading)
-        found = _whole(places, name, reading, FLATTEN if nest == FLATTEN else HOST)
+        found = _whole(places, name, reading, FLATTEN if nest == FLATTEN else HOST, joined)
         if nest == AUTO:
-            other = _whole(places, name, reading, FLATTEN)
-            found = replace(found, nest=AUTO, other=other)
+            found = replace(found, nest=AUTO, others=(_whole(places, name, reading, FLATTEN, joined),))
         return found, places[0].inputs
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
 
 
-def _whole(places: tuple[LoopPlace, ...], name: str, reading: SourceReading, nest: str) -> WholeKernel:
+def _whole(
+    places: tuple[LoopPlace, ...], name: str, reading: SourceReading, nest: str, joined: frozenset[int] | None
+) -> WholeKernel:
     first = places[0]
     if len(places) > MOST_KERNELS:
         raise first.fault(first.function, f"more than {MOST_KERNELS} innermost loops; split the function")
@@ -62,7 +64,8 @@ def _whole(places: tuple[LoopPlace, ...], name: str, reading: SourceReading, nes
     notes: dict[str, None] = {}
     for place in places:
         check_subset(place)
-        found = _lowered(place, f"{name}:{len(kernels)}", reading, nest)
+        own_nest = nest if joined is None or len(kernels) in joined else HOST
+        found = _lowered(place, f"{name}:{len(kernels)}", reading, own_nest)
         if found is None:
             notes[f"the host runs the loop in line {place.loop.coord.line}, too"] = None
             continue

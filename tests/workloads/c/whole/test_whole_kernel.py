@@ -135,6 +135,31 @@ def test_a_perfect_nest_is_one_loop_when_flattened() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "joined"),
+    [
+        ("for (i = 0; i < N; i++) { float s = f; for (j = 0; j < N; j++) s += m[i][j] * x[j]; x[i + 20] = s; }", True),
+        ("for (i = 0; i < n; i++) { b[i] = 0; for (j = 8; j > 0; j -= 2) { b[i] += a[j]; c[j] ^= i; } if (b[i] > 9) "
+         "total += b[i]; a[i + 20] = total; }", True),
+        # Whose iterations depend on the outer variable, or on what is before the inner loop.
+        ("for (i = 2; i < 9; i++) for (j = i; j < N; j++) a[j] += i;", False),
+        ("for (i = 2; i < 9; i++) for (j = N; j > i; j--) a[j] += i;", False),
+        ("k = 3; for (i = 0; i < N; i++) { for (j = k; j < N; j++) a[j] += i; k = 5; }", False),
+        ("for (i = 0; i < N; i++) { for (j = 0; j < N; j++) a[j] += i; b[i] = j; }", False),
+    ],
+)  # fmt: skip
+def test_what_is_around_an_inner_loop_is_done_as_it_begins_and_ends(body: str, joined: bool) -> None:
+    whole = whole_of(body, FLATTEN)
+    assert [start.inner is not None for start in whole.starts] == [joined]
+    run = Execution(whole, memory := seeded_arrays(whole.arrays, 2))
+    expected = run_compiled(whole, memory)
+    assert expected is not None
+    after = run.run() | run.left(expected)
+    assert {name: words.tobytes() for name, words in expected.items()} == {
+        name: after[name].tobytes() for name in expected
+    }
+
+
+@pytest.mark.parametrize(
     ("body", "what"),
     [
         (
