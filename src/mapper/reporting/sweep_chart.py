@@ -111,7 +111,8 @@ def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, title: str, 
     axes.set_title(fill(plotted(title, LONGEST), TITLE), fontsize="medium", loc="left")
     scaled(axes.xaxis, along_said, xs[-1])
     scaled(axes.yaxis, up_said, max(ys))
-    return finished(figure, f"{up_said} over {along_said}", prefix)
+    across, upward = (one.partition(",")[0] for one in (along_said, up_said))
+    return finished(figure, f"{upward} over {across}", prefix)
 
 
 def _stair(pairs: Sequence[tuple[float, float, int]], most: bool) -> list[tuple[float, float]]:
