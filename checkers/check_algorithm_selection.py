@@ -127,7 +127,7 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
 ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "buffers", "board",
-           "given", "ahead", "overlapping", "flattened", "fully_connected", "max_pools")
+           "given", "ahead", "overlapping", "beside", "between", "flattened", "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -161,17 +161,24 @@ class Engines:
 
     def __init__(self, given, layers, stream):
         (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, room, board, outside, ahead,
-         early, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
+         early, beside, between, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo = {}
         typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap)
-        typed(list, outside, ahead, early, flat, full, maxima)
+        typed(list, outside, ahead, early, beside, between, flat, full, maxima)
         positions = [*outside, *ahead, *early, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
-        sizes = [whole(one, 1) for one in chain(*(one[1:] for one in (*flat, *maxima)))]
-        need(0 not in ahead and {*early} <= {*ahead} and all(sizes),
+        sizes = [whole(one, 1) for one in chain(*(one[1:6] for one in (*flat, *maxima)))]
+        sizes += [whole(one[6]) <= one[5] <= one[1] for one in maxima]
+        self.among = {at: [] for at in beside}  # Pools between a layer and the one before.
+        for at, pool in between:
+            self.among.setdefault(at, []).append(maxima[whole(pool, 0, len(maxima) - 1)])
+        follow = all(one[0] == at - 1 for at, every in self.among.items() for one in every)
+        need(0 not in ahead and {*early, *self.among} <= {*ahead} and not {*early} & {*self.among} and follow
+             and len({pool for _, pool in between}) == len(between) and all(sizes) and all(self.among.values()),
              "positions and sizes of engines are no such", "malformed")  # fmt: skip
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
-        self.flat, self.maxima, self.early = dict(flat), maxima, {*early} if self.overlap else set()
+        self.flat, self.maxima = dict(flat), maxima
+        self.early, self.beside = ({*early}, {*beside}) if self.overlap else (set(), set())
         for at in self.full:
             sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
             need({*sides} == {1}, "a fully connected layer has no map", "malformed")
@@ -226,10 +233,10 @@ class Engines:
 
     def sizes(self, at, name, height):  # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
         one, m = self.layers[at], TILE.get(name, 0)
-        deep, maps = (up(one[key] // one["groups"], parts) for key, parts in
-                      zip(("in_channels", "out_channels"), self.parts(at, name), strict=True))  # fmt: skip
+        deep, apart = up(one["in_channels"] // one["groups"], self.parts(at, name)[0]), one["groups"] > 1
+        maps = one["out_channels"] // one["groups"] if apart else self.maps(at, name)
         wide, (down, right) = one["output"][1], one["strides"]
-        a, b, calls = height * wide, deep, one["groups"]
+        a, b, calls = height * wide, deep, up(one["groups"], self.parts(at, name)[1]) if apart else 1
         into, across, sums = a, one["in_channels"], a
         if at in self.full:
             a = into = sums = one["images"]
@@ -255,13 +262,24 @@ class Engines:
         if name in TILE:
             rows = math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
             rows *= one["in_channels"] // one["groups"]
+        if one["groups"] > 1:  # A part has whole groups; more parts than groups: those of one do not fit.
+            fits = half // rows * self.banks // (one["out_channels"] // one["groups"])
+            return 1, up(one["groups"], fits) if fits else one["groups"] + 1
         return (up(rows, half), lines) if rows > half else (1, up(lines, half // rows))
+
+    def maps(self, at, name):  # Of the largest part.
+        one, parts = self.layers[at], self.parts(at, name)[1]
+        if one["groups"] > 1:
+            return up(one["groups"], parts) * (one["out_channels"] // one["groups"])
+        return up(one["out_channels"], parts)
 
     @once
     def counts(self, at, name):  # Numbers of pieces that fit the buffers.
         one = self.layers[at]
         bands, found = up(one["output"][0], TILE.get(name, 1)), []
-        maps = up(one["out_channels"], self.parts(at, name)[1])
+        if self.parts(at, name)[1] > one["groups"] > 1:
+            return bands, []
+        maps = self.maps(at, name)
         for count in self.COUNTS:
             _, (rows, columns), sums = self.sizes(at, name, up(bands, count))
             fits = self.room is None or (rows * up(columns, self.banks) <= self.half(self.room[0], self.banks)
@@ -274,8 +292,7 @@ class Engines:
         deep, wide, images = one["in_channels"], one["output"][1], one["images"]
         if at in self.flat:
             channels, size = deep // self.flat[at], self.flat[at]
-            again = channels * up(size, lanes) + self.HAND_OVER + 1
-            return images * (size * up(channels, lanes) + start + again)
+            return images * (size * up(channels, lanes) + start) + self.restored(at, lanes)
         if at in self.full:
             return images * up(deep, lanes) + start
         if m:
@@ -290,9 +307,29 @@ class Engines:
         reach = min(one["map"][0], reach + (one["kernel"][0] - 1) * one["dilations"][0] - above)
         return down * right * up(reach, down) * up(one["map"][1], right) * up(deep, lanes) + start
 
+    def restored(self, at, lanes):  # Cycles in which maps come channel by channel from a buffer, and none from DRAM.
+        if at not in self.flat:
+            return 0
+        one, size = self.layers[at], self.flat[at]
+        return one["images"] * (one["in_channels"] // size * up(size, lanes) + self.HAND_OVER + 1)
+
+    def unread(self, at, lanes):  # Cycles before a layer's first product in which nothing but kernels is read.
+        found = self.restored(at, lanes)
+        for _, _, channels, streams, more, _, left in self.among.get(at, []) if self.pools else []:
+            found += left * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
+        return found
+
+    def runs(self, at, lanes, begin, free):  # Cycles of a pool beside which a layer begins; of them the pool reads.
+        if at not in self.beside or not self.pools:
+            return 0, 0
+        _, _, channels, _, _, last, left = self.among[at][-1]
+        rest = last * up(channels, lanes) + self.HAND_OVER + 1 + (0 if left else self.latency) - self.OWN
+        found = min(max(0, rest), begin if left else free)
+        return found, 0 if left else found
+
     def stores(self, at, name, height, lanes):  # Cycles of storing a piece.
         one, m = self.layers[at], TILE.get(name, 0)
-        lines = up(up(one["out_channels"], self.parts(at, name)[1]), lanes)
+        lines = up(self.maps(at, name), lanes)
         if m:
             tiles = height * up(one["output"][1], m)
             return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m
@@ -314,14 +351,14 @@ class Engines:
             inner.subtract([three[0], three[-1]])
             found.append((self.loads(at, name, low, lanes, one["pads"][0][0]), two, high, images, inner))
         start = self.HAND_OVER + self.latency
-        reads = (1 if at in self.flat else images) * (self.loads(at, name, bands, lanes) - start)
+        reads = images * (self.loads(at, name, bands, lanes) - self.restored(at, lanes) - start)
         return found, reads, self.kernel(at, name, lanes)
 
     def kernel(self, at, name, lanes):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
             return 0
-        one, (deep, maps) = self.layers[at], self.parts(at, name)
-        lines, rows = up(up(one["out_channels"], maps), lanes), up(one["in_channels"] // one["groups"], deep)
+        one, deep = self.layers[at], self.parts(at, name)[0]
+        lines, rows = up(self.maps(at, name), lanes), up(one["in_channels"] // one["groups"], deep)
         if name in TILE:
             rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
             return rows * lines + 9 + 2 * lines + 2 * (self.HAND_OVER + self.latency)
@@ -329,10 +366,11 @@ class Engines:
 
     def times(self, at, name, flow, low1, high1, low2, high2):
         """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
-        piece, and until it needs the output mover. Of a box: passes and lanes of the largest array, what grows with an
-        array of the least; whatever number of pieces is the best there, what a layer takes longer than the shortest it
-        may hide less."""
-        streams, reads, kernels = self.streams(at, name, self.lanes(max(high1, high2)))
+        piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads. Of a box:
+        passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
+        best there, what a layer takes longer than the shortest it may hide less."""
+        lanes = self.lanes(max(high1, high2))
+        streams, reads, kernels = self.streams(at, name, lanes)
         (deep, runs), every = self.parts(at, name), []
         once = self.kernels and self.overlap and self.counts(at, name)[0] == 1  # Depth is loaded while sums stay.
         for first, two, high, images, inner in streams:
@@ -343,36 +381,40 @@ class Engines:
                 spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
                 timed.append((load, spent + (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
-            last, store, begin = self.pieces(first, timed, high, images, inner)
+            last, store, begin, free = self.pieces(first, timed, high, images, inner)
+            run = last
             if once and deep > 1:
-                last, begin = last + (deep - 1) * max(array, kernels), begin - array
+                run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
             late = max(kernels - (last - reads), -min(store, begin) if self.overlap else 0) if self.kernels else 0
-            every.append((again * last + (again - 1) * late, last, store, begin))
-        total, last, store, begin = min(every, key=lambda one: one[1])
+            every.append((again * run + (again - 1) * late, last, store, begin, free))
+        total, last, store, begin, free = min(every, key=lambda one: one[1])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
             last, store = (max(one[k] - (one[0] - total) for one in every) for k in (1, 2))
-            begin = max(one[3] for one in every)
-        return total, last, reads, kernels, store, begin
+            begin, free = (max(one[k] for one in every) for k in (3, 4))
+        beside, shared = self.runs(at, lanes, begin, free)
+        kernels -= self.unread(at, lanes) if self.kernels else 0
+        return total, last, reads, kernels, store, begin, beside, shared if (low1, low2) == (high1, high2) else 0
 
     def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
-        late = now[3] - (before[1] - before[2])
-        return max(late, -min(before[4], now[5]) if at in self.early else 0)
+        late = now[3] - (before[1] - before[2]) + before[7]
+        return max(late, -min(before[4], now[5]) if at in self.early else -now[6])
 
     def pieces(self, load, timed, high, images, inner):  # The first is loaded, the last stored, between three at once.
-        own, count, (_, first, store) = self.OWN, len(high), timed[high[0]]
+        own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
         if count * images == 1:
-            return load + first + store, max(0, store - own), load + first
+            return load + first + store, max(0, store - own), load + first, first + start
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
-        taken = load + max(first, load2 + 5 * own) + max(last, timed[high[(count - 2) % count]][2] + own) + store
+        begin = load + max(first, load2 + 5 * own)
+        taken = begin + max(last, timed[high[(count - 2) % count]][2] + own) + store
         for (left, now, loaded), number in inner.items():
             taken += number * max(timed[loaded][0] + own, timed[now][1], timed[left][2] + 2 * own)
-        return taken, max(0, store - own), load + max(0, first - load2 - 5 * own)
+        return taken, max(0, store - own), begin, begin - load - load2 + 2 * start
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)
-        for after, pixels, channels, streams, more in self.maxima if self.pools else ():
+        for after, pixels, channels, streams, more, *_ in self.maxima if self.pools else ():
             found[after] += pixels * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
         return found
 
@@ -608,7 +650,7 @@ class Overlay:
                 for (total, _, _, kernels, *_), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
                     spent = busy + math.ceil(total * pes * self.idle) if energy else 0
                     spent += self.picojoules(weights) if self.kernels else 0
-                    alone = total + pools[at] + (0 if at in self.engines.ahead else kernels)
+                    alone = total + pools[at] + (0 if at in self.engines.ahead else max(0, kernels))
                     own[at].append(mixed((alone * self.unit, spent)))
                     load.append(mixed((0, self.picojoules(words))))
                 loads.append(load)

@@ -38,6 +38,8 @@ from mapper.workloads.document import InputError
 
 ACCUMULATOR = 32
 """Bits of sums; 36 where tiles of F(4, 3) are used."""
+SCALE_ROOMS = 3
+"""Thirds of the table of biases and factors: those of the layer that leaves, of that in the array, and of the next."""
 SCALE = {0: 1, 2: 4, 4: 64}
 """What the output transform divides by in its shift, by the side of the tile."""
 
@@ -54,12 +56,14 @@ class Given:
 
 @dataclass
 class Turns:
-    """The halves of the buffers that were filled last, and the tensor that the output mover wrote last."""
+    """The halves of the buffers that were filled last, and the third of the scales; the tensor that the output mover
+    wrote last."""
 
     input: int = 0
     kernel: int = 0
     result: int = 0
     calls: int = 0
+    scale: int = 0
     written: str = ""
 
 
@@ -86,13 +90,11 @@ class Part:
 
 def kernel_parts(step: ConvolutionStep, parts: tuple[int, int]) -> tuple[Part, ...]:
     """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
-    makes the layer, maps where it has no groups."""
-    maps, rows = step.shape.out_channels, step.weight_rows
-    if step.shape.groups > 1:
-        parts = (1, 1)
+    makes the layer; a part has whole groups."""
+    maps, rows, groups = step.shape.out_channels, step.weight_rows, step.shape.groups
     if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
         parts = (1, parts[1])
-    wide = -(-maps // parts[1])
+    wide = -(-groups // parts[1]) * (maps // groups) if groups > 1 else -(-maps // parts[1])
     deep = -(-rows // parts[0])
     return tuple(
         Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows)
@@ -132,15 +134,20 @@ def convolution(
     check(step, given.sums)
     source, target = control.region(step.input), control.region(step.output)
     part = part or kernel_parts(step, (1, 1))[0]
-    step = _part_step(step, part)
+    whole, step = step, _part_step(step, part)
     # Sub-maps that already lie one after another are not cut by rows.
-    cut = pieces(
-        step, 1 if step.load == "copy" and not plain(source) and step.algorithm == "kn2row" else count
-    )
+    if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
+        count = 1
+    grouped = step.weight_columns < step.shape.out_channels
+    cut = pieces(whole if grouped else step, count)
+    if grouped:
+        cut = tuple(replace(one, step=_groups(one.step, part)) for one in cut)
     for one in cut:
         _check_rows(one.step, step, source, target)
     turns.kernel ^= 1
-    kernels = (_scales(step, scales, turns.kernel, part), _kernels(step, turns.kernel, part))
+    if part.begins:
+        turns.scale = (turns.scale + 1) % SCALE_ROOMS
+    kernels = (_scales(step, scales, turns.scale, part), _kernels(step, turns.kernel, part))
     waits: tuple[Engine, ...] = (
         ("output",) if _writes(control, turns.written, source) or reads_written(step, source) else ()
     )
@@ -218,6 +225,8 @@ def _part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
     """The layer that a part of the maps is."""
     if part.end - part.first == part.maps:
         return step
+    if step.shape.groups > 1:
+        return _groups(step, part)
     shape = replace(step.shape, out_channels=part.end - part.first)
     choice = Choice(step.algorithm, step.dataflow)
     own = convolution_step(step.name, shape, choice, load=step.load, relu=step.relu)
@@ -225,11 +234,26 @@ def _part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
     return replace(own, weight_address=address, input=step.input, output=step.output)
 
 
-def _scales(step: ConvolutionStep, address: int, half: int, part: Part) -> Move:
-    maps = step.shape.out_channels
+def _groups(step: ConvolutionStep, part: Part) -> ConvolutionStep:
+    """The products of a part's groups; the input is that of all."""
+    maps = part.end - part.first
+    calls = tuple(
+        replace(
+            one, weight_column=one.weight_column - part.first, output_column=one.output_column - part.first
+        )
+        for one in step.calls
+        if part.first <= one.output_column < part.end
+    )
+    address = step.weight_address + part.first
+    return replace(step, weight_address=address, weight_columns=maps, output_columns=maps, calls=calls)
+
+
+def _scales(step: ConvolutionStep, address: int, third: int, part: Part) -> Move:
+    """Into the third of the scales that no result on its way needs."""
+    maps = step.output_columns
     table = Path(0, (Level(maps, at(1, 0)), Level(2, at(0, 1))))
     words = Path(address + part.first, (Level(maps, 1), Level(2, part.maps)))
-    return Move("dram", "scale", words, table, halves=(0, half), waits=("output",))
+    return Move("dram", "scale", words, table, halves=(0, third), waits=())
 
 
 def _kernels(step: ConvolutionStep, half: int, part: Part) -> Move:
@@ -350,7 +374,7 @@ def _finish(
         requantisation(given.rounding),
         halves=(turns.result, 1),
         zeros=(0, given.zeros[1]),
-        scale=turns.kernel,
+        scale=turns.scale,
         waits=(),
     )
 

@@ -183,7 +183,7 @@ class Pooling:
 class Move:
     """A stream from ``source`` to ``target`` through ``unit``. ``rows``: those of the source's and the target's matrix;
     ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as; a bias of all maps stands in
-    its place, as what has one has no padding. ``scale``: the half of the
+    its place, as what has one has no padding. ``scale``: the third of the
     scales that requantisation takes. ``zeros``: the zero points of maps that come from and go to DRAM. What goes to the
     sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``waits``: engines that
     must be idle first."""

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from mapper.codegen.algorithm_selection.accumulate_program import activation, addition, average_pool
 from mapper.codegen.algorithm_selection.convolution_program import (
+    SCALE_ROOMS,
     ConvolutionProgram,
     Given,
     Turns,
@@ -64,7 +65,7 @@ class Parameters:
     result_depth: int = 2
     tensor_depth: int = 2
     calls: int = 2
-    scale_depth: int = 2
+    scale_depth: int = SCALE_ROOMS
     control_lines: int = 2
     dram_latency: int = DRAM_LATENCY
     pool_window: int = 3
@@ -75,14 +76,14 @@ class Parameters:
 
     @property
     def room(self) -> Room:
-        """Lanes and the second halves of the buffers."""
+        """Lanes, the second halves of the buffers, and thirds of the scales."""
         return Room(
             1 << self.log_banks,
             self.input_depth // 2,
             self.kernel_depth // 2,
             self.tensor_depth // 2,
             self.calls // 2,
-            self.scale_depth // 2,
+            self.scale_depth // SCALE_ROOMS,
         )
 
     def verilog(self) -> str:
@@ -245,7 +246,7 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         halves["result"],
         2 * halves["tensor"],
         2 * calls,
-        2 * -(-maps // banks),
+        SCALE_ROOMS * -(-maps // banks),
         pool_window=window,
         pool_line=line,
         sum=accumulator(4 * large),

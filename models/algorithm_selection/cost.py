@@ -151,8 +151,12 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         if machine.engines is not None:
             now = running_time_at(network, at, choice, selection.array)
             compute, initialise, load, weights, pool = _running(network, at, now, before, selection)
-            if weights < 0:  # Its beginning hides so much of the store before.
-                layers[-1], weights = replace(layers[-1], load=layers[-1].load + weights), 0
+            if weights < 0:  # Its beginning hides so much of the store before, or of a pool.
+                if at in network.running.beside:
+                    pools += weights
+                else:
+                    layers[-1] = replace(layers[-1], load=layers[-1].load + weights)
+                weights = 0
             before, pools, transform = now, pools + pool, 0
             taken = (Fraction(compute + initialise + load, machine.units_per_cycle), Fraction(0), Fraction(0))
         elif machine.traffic.double_buffering:

@@ -3,7 +3,7 @@ transforms, and waits for kernels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
@@ -41,4 +41,19 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
         before = now
     for pool in network.running.pools if engines.pools else ():
         found[pool.name] = Causes(moves=int(pool_time(pool, one_array(selection.array), engines)[0]))
+    for at, held in _held(network, selection).items():
+        beside = network.running.pools[dict(network.running.between)[at]].name
+        for name, more in ((network.names[at], -held), (beside, held)):
+            found[name] = replace(found[name], moves=found[name].moves + more)
+    return found
+
+
+def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:
+    """By layers that begin beside a pool that reads: for how many cycles the pool is held up, as maps that are loaded
+    are read first. The layer ends so many cycles later after the pool's beginning than after its end."""
+    found = {}
+    for at in network.running.beside:
+        now = running_time_at(network, at, selection.choices[at], selection.array)
+        shared, begin, free = (int(one[0]) for one in (now.shared, now.own.begin, now.own.free))
+        found[at] = begin - free if shared else 0
     return found

@@ -44,14 +44,17 @@ class Pieces(NamedTuple):
     array: Cycles
     store: Cycles
     begin: Cycles
+    free: Cycles
+    last: Cycles
 
 
 @dataclass(frozen=True, eq=False)
 class LayerTime:
     """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
-    adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run.
-    ``reads``: cycles of a run in which its input is read from DRAM, once. ``store``: those in which only its last piece
-    leaves, and a layer that does not read it may begin; ``begin``: its own until it needs the output mover."""
+    adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run,
+    of which the last part of the depth alone counts. ``reads``: cycles of a run in which its input is read from DRAM,
+    once. ``store``: those in which only its last piece leaves, and a layer that does not read it may begin; ``begin``:
+    its own until it needs the output mover, and, of them, ``free`` in which it reads nothing."""
 
     total: Cycles
     products: Cycles
@@ -60,22 +63,23 @@ class LayerTime:
     reads: Cycles
     store: Cycles
     begin: Cycles
+    free: Cycles
 
 
 def up(one: int | Cycles, other: int | Cycles) -> Cycles:
     return np.asarray(-(-np.asarray(one) // other), np.int64)
 
 
-def exposed(kernels: Cycles, before: LayerTime) -> Cycles:
-    """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not."""
-    return np.maximum(0, kernels - (before.last - before.reads))
+def late(kernels: Cycles, before: LayerTime) -> Cycles:
+    """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not.
+    Below 0, how much earlier they are in."""
+    return kernels - (before.last - before.reads)
 
 
-def between(kernels: Cycles, now: LayerTime, before: LayerTime) -> Cycles:
-    """What passes between a layer's own cycles and those of the layer before, whose results it does not read: kernels
-    that are exposed, or, below 0, how long it begins before the other's last piece is stored. Its input is read before
-    its kernels, so that it gains nothing while these are waited for."""
-    return np.maximum(kernels - (before.last - before.reads), -np.minimum(before.store, now.begin))
+def hidden(now: LayerTime, before: LayerTime) -> Cycles:
+    """How long a layer begins before the last piece of the one before, whose results it does not read, is stored. Its
+    input is read before its kernels, so that it gains nothing while these are waited for."""
+    return np.minimum(before.store, now.begin)
 
 
 def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
@@ -83,7 +87,9 @@ def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
     once."""
     own = time.products + time.array
     more = (deep - 1) * np.maximum(own, kernels)
-    return Pieces(time.total + more, deep * time.products, deep * time.array, time.store, time.begin - own)
+    first = (time.begin - own, time.free - own)
+    array = (deep * time.products, deep * time.array)
+    return Pieces(time.total + more, *array, time.store, *first, time.last)
 
 
 def shortest(
@@ -111,12 +117,12 @@ def _timed_runs(
     time: Pieces, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
 ) -> LayerTime:
     """All runs of a layer, each of which but the first begins while the one before stores."""
-    own = LayerTime(*time[:3], time.total, reads, time.store, time.begin)
+    own = LayerTime(*time[:3], time.last, reads, *time[3:6])
     if runs == 1:
         return own
     waits: Cycles | int = 0
     if kernels is not None:
-        waits = between(kernels, own, own) if engines.overlap else exposed(kernels, own)
+        waits = np.maximum(late(kernels, own), -hidden(own, own) if engines.overlap else 0)
     total, eq9, array = (one * runs for one in time[:3])
     return replace(own, total=total + (runs - 1) * waits, products=eq9, array=array)
 
@@ -129,7 +135,7 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
     total = np.min([one.total for one in every], axis=0)
     last = np.max([one.last - (one.total - total) for one in every], axis=0)
     store = np.max([one.store - (one.total - total) for one in every], axis=0)
-    begin = np.max([one.begin for one in every], axis=0)
+    begin, free = (np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free"))
     return LayerTime(
         np.where(single, best.total, total),
         best.products,
@@ -138,4 +144,5 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
         best.reads,
         np.where(single, best.store, store),
         np.where(single, best.begin, begin),
+        np.where(single, best.free, free),
     )

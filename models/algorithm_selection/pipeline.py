@@ -74,10 +74,10 @@ def layer_times(
                 _product(layer, algorithm, dataflow, height, arrays, engines, cut) for height in heights
             ]
             images = 1 if layer.fully_connected else layer.images
-            found.append(_pieces(images, (count, cut.bands), first, streams, products))
-    images = 1 if layer.fully_connected or cut.flattened else layer.images
-    whole = _input(layer, algorithm, cut.bands, arrays, engines, cut)
-    reads = np.asarray(images * (whole - HAND_OVER - engines.dram_latency), np.int64)
+            found.append(_pieces(images, (count, cut.bands), first, streams, products, engines))
+    images = 1 if layer.fully_connected else layer.images
+    whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
+    reads = np.asarray(images * _asked(whole, engines), np.int64)
     kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
     if engines.kernels and engines.overlap and cut.bands == 1 and cut.parts[0] > 1:
         assert kernels is not None
@@ -90,7 +90,7 @@ def kernel_time(
     layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
 ) -> Cycles:
     """Cycles until a part of a layer's kernels and its biases and factors are in, nobody else reading."""
-    lines = arrays.lines(int(up(layer.out_channels, cut.parts[1])))
+    lines = arrays.lines(layer.part_maps(cut.parts))
     depth = int(up(layer.in_channels // layer.groups, cut.parts[0]))
     if algorithm in TILE:
         side = TILE[algorithm] + 2
@@ -107,17 +107,43 @@ def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
     return pool.pixels * arrays.lines(pool.channels) + waits
 
 
+def rest_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
+    """Cycles of the last stream of a pool, beside which a layer that does not read it may begin."""
+    answers = 0 if pool.left else engines.dram_latency
+    return pool.last * arrays.lines(pool.channels) + HAND_OVER + 1 + answers - fetch_cycles(MOVE_WORDS)
+
+
+def unread_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
+    """Cycles of a pool in which kernels may be read: while DRAM answers, and what is left leaves."""
+    waits = pool.streams * (HAND_OVER + engines.dram_latency) + pool.more
+    return pool.left * arrays.lines(pool.channels) + waits
+
+
+def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
+    """Cycles in which maps that are read channel by channel come from the tensor buffer, and nothing from DRAM."""
+    if not cut.flattened:
+        return np.zeros(len(arrays.rows), np.int64)
+    channels = layer.in_channels // cut.flattened
+    return layer.images * (channels * arrays.lines(cut.flattened) + HAND_OVER + 1)
+
+
+def _asked(load: Cycles, engines: Engines) -> Cycles:
+    """Cycles of a load in which it asks DRAM."""
+    return load - HAND_OVER - engines.dram_latency
+
+
 def _pieces(
     images: int,
     cut: tuple[int, int],
     first_in: Cycles,
     streams: Sequence[tuple[Cycles, Cycles]],
     products: Sequence[tuple[Cycles, Cycles]],
+    engines: Engines,
 ) -> Pieces:
     """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
 
-    ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the biases and factors
-    of the next layer, which are loaded after the first product has begun and before the second piece is."""
+    ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the second product,
+    which takes the half of the sums that the layer before has filled last."""
     count, bands = cut
     own = fetch_cycles(MOVE_WORDS)
     both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
@@ -125,11 +151,13 @@ def _pieces(
     last_out = both[high[-1]][2]
     if count * images == 1:
         begin = first_in + both[0][1]
+        free = begin - _asked(first_in, engines)
         total = begin + last_out
     else:
         first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
-        begin = first_in + np.maximum(0, first - second - 5 * own)
-        total = first_in + np.maximum(first, second + 5 * own)
+        begin = first_in + np.maximum(first, second + 5 * own)
+        free = begin - _asked(first_in, engines) - _asked(second, engines)
+        total = begin
         three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
         inner = Counter({one: images * number for one, number in Counter(three).items()})
         inner.subtract([three[0], three[-1]])
@@ -142,7 +170,7 @@ def _pieces(
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
     store = np.maximum(0, last_out - own)
-    found = np.broadcast_arrays(total, eq9, array, store, begin)
+    found = np.broadcast_arrays(total, eq9, array, store, begin, free, total)
     return Pieces(*(np.asarray(one, np.int64) for one in found))
 
 
@@ -161,8 +189,8 @@ def _input(
     (high, wide), (out, (step1, step2)) = layer.map, (layer.output[1], layer.strides)
     if cut.flattened:
         channels = layer.in_channels // cut.flattened
-        restored = cut.flattened * arrays.lines(channels) + start
-        return layer.images * (restored + channels * arrays.lines(cut.flattened) + HAND_OVER + 1)
+        read = layer.images * (cut.flattened * arrays.lines(channels) + start)
+        return read + restored_time(layer, arrays, cut)
     if layer.fully_connected:
         return layer.images * arrays.lines(layer.in_channels) + start
     if algorithm in TILE:
@@ -181,7 +209,7 @@ def _input(
 
 def _output(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: Arrays, cut: Cut) -> Cycles:
     """Cycles of storing a piece of so many rows (of tiles) of the output."""
-    lines = arrays.lines(int(up(layer.out_channels, cut.parts[1])))
+    lines = arrays.lines(layer.part_maps(cut.parts))
     if algorithm in TILE:
         tile = TILE[algorithm]
         return height * -(-layer.output[1] // tile) * (tile + 2) ** 2 * lines + HAND_OVER + 1 + tile * tile
@@ -198,6 +226,8 @@ def piece_product(
         for channels, parts in zip((layer.in_channels, layer.out_channels), cut.parts, strict=True)
     )
     a, b, calls = height * layer.output[1], depth, layer.groups
+    if layer.groups > 1:  # A part has whole groups.
+        maps, calls = layer.out_channels // layer.groups, int(up(layer.groups, cut.parts[1]))
     if layer.fully_connected:
         a = layer.images
     elif algorithm in TILE:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
-from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, LayerTime, between, exposed
+from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, LayerTime, hidden, late
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.pipeline import (
     Cut,
     kernel_time,
@@ -20,15 +22,22 @@ from mapper.models.algorithm_selection.pipeline import (
     one_array,
     piece_product,
     pool_time,
+    rest_time,
+    restored_time,
+    unread_time,
 )
 
 
 @dataclass(frozen=True, eq=False)
 class RunningTime:
-    """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in."""
+    """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in, less
+    those before its first product in which nothing else is read, of pools and of its input. ``beside``: cycles of a
+    pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``."""
 
     own: LayerTime
     kernels: Cycles
+    beside: Cycles
+    shared: Cycles
 
 
 def running_times(
@@ -37,35 +46,59 @@ def running_times(
     """Layer ``at`` under an algorithm and each of ``dataflows``."""
     engines = network.machine.engines
     assert engines is not None
-    return _timed(network.layers[at], algorithm, dataflows, arrays, engines, cut_of(network, at, algorithm))
+    return _timed(_place(network, at, algorithm), algorithm, dataflows, arrays, engines)
 
 
 def running_time_at(network: OverlayNetwork, at: int, choice: Choice, array: tuple[int, int]) -> RunningTime:
     """Layer ``at`` as chosen, on one array."""
-    engines, cut = network.machine.engines, cut_of(network, at, choice.algorithm)
+    engines = network.machine.engines
     assert engines is not None
-    return _timed_once(network.layers[at], choice, array, engines, cut)
+    return _timed_once(_place(network, at, choice.algorithm), choice, array, engines)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A layer, how it is ``cut``, the ``pools`` between it and the one before, and whether it begins ``beside`` the
+    last of these."""
+
+    layer: OverlayLayer
+    cut: Cut
+    pools: tuple[Pool, ...]
+    beside: bool
+
+
+def _place(network: OverlayNetwork, at: int, algorithm: Algorithm) -> _Place:
+    engines, running = network.machine.engines, network.running
+    pools: tuple[Pool, ...] = ()
+    if engines is not None and engines.pools:
+        pools = tuple(running.pools[pool] for layer, pool in running.between if layer == at)
+    beside = bool(pools) and overlaps(network, at)
+    return _Place(network.layers[at], cut_of(network, at, algorithm), pools, beside)
 
 
 @lru_cache(maxsize=1 << 14)
-def _timed_once(
-    layer: OverlayLayer, choice: Choice, array: tuple[int, int], engines: Engines, cut: Cut
-) -> RunningTime:
-    return _timed(layer, choice.algorithm, (choice.dataflow,), one_array(array), engines, cut)[0]
+def _timed_once(place: _Place, choice: Choice, array: tuple[int, int], engines: Engines) -> RunningTime:
+    return _timed(place, choice.algorithm, (choice.dataflow,), one_array(array), engines)[0]
 
 
 def _timed(
-    layer: OverlayLayer,
-    algorithm: Algorithm,
-    dataflows: Sequence[Dataflow],
-    arrays: Arrays,
-    engines: Engines,
-    cut: Cut,
+    place: _Place, algorithm: Algorithm, dataflows: Sequence[Dataflow], arrays: Arrays, engines: Engines
 ) -> list[RunningTime]:
-    none = np.zeros(len(arrays.rows), np.int64)
-    kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else none
+    layer, cut, none = place.layer, place.cut, np.zeros(len(arrays.rows), np.int64)
+    kernels = none
+    if engines.kernels:
+        kernels = kernel_time(layer, algorithm, arrays, engines, cut) - restored_time(layer, arrays, cut)
+        kernels = kernels - sum((unread_time(pool, arrays, engines) for pool in place.pools), none)
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
-    return [RunningTime(own, kernels) for own in every]
+    if not place.beside:
+        return [RunningTime(own, kernels, none, none) for own in every]
+    pool, many = place.pools[-1], none if arrays.least is None else _ranges(arrays)
+    rest = np.maximum(0, rest_time(pool, arrays, engines))
+    found = []
+    for own in every:
+        beside = np.minimum(rest, own.begin if pool.left else own.free)
+        found.append(RunningTime(own, kernels, beside, none if pool.left else np.where(many, 0, beside)))
+    return found
 
 
 def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm) -> Cut:
@@ -91,18 +124,25 @@ def piece_passes(
 
 def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime | None) -> Cycles:
     """Cycles that layer ``at`` waits for its kernels, all they take where the overlay stops before it; below 0: by
-    which it begins before the last piece of the layer before is stored."""
+    which it begins before the last piece of the layer before is stored, or the pool between them is done."""
     if before is None or at not in network.running.ahead:
-        return time.kernels
-    if overlaps(network, at):
-        return between(time.kernels, time.own, before.own)
-    return exposed(time.kernels, before.own)
+        return np.maximum(0, time.kernels)
+    early = -time.beside
+    if overlaps(network, at) and at in network.running.overlapping:
+        early = -hidden(time.own, before.own)
+    return np.asarray(np.maximum(late(time.kernels, before.own) + before.shared, early), np.int64)
 
 
 def overlaps(network: OverlayNetwork, at: int) -> bool:
-    """Whether layer ``at`` begins while the one before it stores."""
-    engines = network.machine.engines
-    return engines is not None and engines.overlap and at in network.running.overlapping
+    """Whether layer ``at`` begins while the one before it stores, or a pool between them runs."""
+    engines, running = network.machine.engines, network.running
+    return engines is not None and engines.overlap and at in running.overlapping | running.beside
+
+
+def _ranges(arrays: Arrays) -> NDArray[np.bool_]:
+    """Which are more than a single array."""
+    assert arrays.least is not None
+    return (arrays.least[0] < arrays.rows) | (arrays.least[1] < arrays.columns)
 
 
 def pools_after(network: OverlayNetwork, at: int, arrays: Arrays) -> Cycles:

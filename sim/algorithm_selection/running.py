@@ -4,20 +4,18 @@ program beside the model's."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
+from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.sim.algorithm_selection.agreement import agrees, beyond, beyond_line
 from mapper.sim.algorithm_selection.host import hosted, hosted_line
 from mapper.sim.algorithm_selection.network import Drawn, drawn
 from mapper.sim.algorithm_selection.report import compared
 from mapper.workloads.network.network_layer import LayerNetwork
-
-TOLERANCE = Fraction(5, 100)
-"""By so much of the model's cycles those of the generated overlay may differ, over a network."""
 
 
 def report_running(
@@ -30,7 +28,8 @@ def report_running(
 ) -> dict[str, Any]:
     """What ``mapper simulate`` says where the machine counts the generated overlay's engines. ``timeline``: cycles of
     each step of the generated program, which are those of the Verilog. ``agrees``: all tensors equal the reference's,
-    no layer misses a position in a stored layout, and the cycles of all steps are the model's up to ``TOLERANCE``.
+    no layer misses a position in a stored layout, and the cycles of all steps, and of each, are the model's up to the
+    tolerance (`agreement.py`).
 
     Raises: InputError if a layer has no form in integers, or an algorithm cannot compute one.
     """
@@ -38,19 +37,21 @@ def report_running(
     data = data or drawn(network, seed)
     error, lost, wrong, results = compared(network, control, data.numbers, data.inputs)
     model, cycles = evaluate(problem.network, selection), sum(timeline.values())
-    close = abs(cycles - model.cycles) <= TOLERANCE * model.cycles
+    said = {name: own.cycles for name, own in causes(problem.network, selection).items()}
+    off = beyond(timeline, said)
     beside = hosted(network, timeline, problem.machine)
     return {
         "outputs_equal": error == 0 and not wrong,
         "max_error": error,
         "results": results,
         "cost_simulated": _cost(model, cycles),
-        "agrees": error == 0 and not lost and not wrong and close,
-        "physical": {"layers": _layers(problem, model, timeline), "lost": lost, "wrong": wrong},
+        "agrees": error == 0 and not lost and not wrong and not off and agrees(cycles, model.cycles),
+        "physical": {"layers": _layers(said, timeline), "beyond": off, "lost": lost, "wrong": wrong},
         "host": beside,
         "notes": [
             f"the generated program takes {cycles:,} cycles, the model says {model.cycles:,}: "
             f"{100 * (cycles - model.cycles) / model.cycles:+.1f} %, within 5 % is agreement",
+            beyond_line(off),
             hosted_line(beside),
         ],
     }
@@ -66,13 +67,6 @@ def _cost(model: SelectionCost, cycles: int) -> dict[str, Any]:
     }
 
 
-def _layers(
-    problem: SelectionProblem, model: SelectionCost, timeline: Mapping[str, int]
-) -> dict[str, dict[str, int | None]]:
-    """Cycles of every step: the model's, for layers of the array, and the program's."""
-    unit = model.machine.units_per_cycle
-    said = {
-        name: (own.array + own.load + own.weights) // unit
-        for name, own in zip(problem.network.names, model.layers, strict=True)
-    }
+def _layers(said: Mapping[str, int], timeline: Mapping[str, int]) -> dict[str, dict[str, int | None]]:
+    """Cycles of every step: the model's, and the program's."""
     return {name: {"model": said.get(name), "timeline": cycles} for name, cycles in timeline.items()}

@@ -18,7 +18,8 @@ import numpy as np
 
 from mapper.arch.overlay import SCALE, OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
+from mapper.formulations.algorithm_selection.program.whole_cost import Costs
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.resource import widest
@@ -295,10 +296,13 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "given": sorted(running.given),
         "ahead": sorted(running.ahead),
         "overlapping": sorted(running.overlapping),
+        "beside": sorted(running.beside),
+        "between": [list(one) for one in running.between],
         "flattened": [list(one) for one in running.flattened],
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
         "max_pools": [
-            [pool.after, pool.pixels, pool.channels, pool.streams, pool.more] for pool in running.pools
+            [pool.after, pool.pixels, pool.channels, pool.streams, pool.more, pool.last, pool.left]
+            for pool in running.pools
         ],
     }
 

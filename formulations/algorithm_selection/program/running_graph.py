@@ -12,7 +12,6 @@ from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.running_cost import (
     RunningTime,
-    overlaps,
     pools_after,
     running_times,
     waiting,
@@ -42,8 +41,8 @@ class RunningGraph:
 
     def vertex(self, at: int) -> Costs:
         """A layer's choices [S, choices], the pools after it, and its kernels where nothing hides them; without the
-        last store where the next layer may hide that."""
-        own = np.stack([time.own.total - self._left(at, time) for time in self.times[at]], -1)
+        last store where the next layer may hide that, and without what it may hide of a pool."""
+        own = np.stack([time.own.total - self._left(at, time) - time.beside for time in self.times[at]], -1)
         own = own + pools_after(self.network, at, self.arrays)[:, np.newaxis]
         if at in self.network.running.ahead:
             return own
@@ -57,7 +56,7 @@ class RunningGraph:
             rows = [
                 np.stack(
                     [
-                        self._left(at - 1, one) + waiting(self.network, at, time, one)
+                        self._left(at - 1, one) + time.beside + waiting(self.network, at, time, one)
                         for time in self.times[at]
                     ],
                     -1,
@@ -68,4 +67,4 @@ class RunningGraph:
 
     def _left(self, at: int, time: RunningTime) -> Costs | int:
         """Cycles of a layer that its edge to the next has."""
-        return time.own.store if overlaps(self.network, at + 1) else 0
+        return time.own.store if at + 1 in self.network.running.overlapping else 0

@@ -120,11 +120,12 @@ class OverlayLayer:
         room = machine.engines.buffers if machine.engines is not None else None
         if room is None:
             return tuple(counts)
-        lanes, maps = most_banks(machine), self.kernel_parts(algorithm, machine)[1]
-        found = []
+        lanes, parts, found = most_banks(machine), self.kernel_parts(algorithm, machine), []
+        if parts[1] > self.groups > 1:
+            return ()
         for count in counts:
             rows, columns, results = self._matrices(algorithm, _up(bands, count))
-            lines = _up(_up(self.out_channels, maps), lanes)
+            lines = _up(self.part_maps(parts), lanes)
             inside = rows * _up(columns, lanes) <= half_depth(room.input, lanes)
             if inside and results * lines <= room.result // lanes:
                 found.append(count)
@@ -132,7 +133,7 @@ class OverlayLayer:
 
     def kernel_parts(self, algorithm: Algorithm, machine: OverlayMachine) -> Pair:
         """Into how many parts of their depth and of their maps kernels are cut, so that each fits half the generated
-        overlay's kernel buffer."""
+        overlay's kernel buffer. A part has whole groups; more parts than groups: those of one do not fit."""
         room = machine.engines.buffers if machine.engines is not None else None
         if room is None:
             return 1, 1
@@ -141,9 +142,19 @@ class OverlayLayer:
         if algorithm in TILE:
             rounds = math.prod(-(-side // 3) for side in self.kernel)
             rows = rounds * (TILE[algorithm] + 2) ** 2 * (self.in_channels // self.groups)
+        if self.groups > 1:
+            one = self.out_channels // self.groups
+            fits = (half // rows) * lanes // one
+            return 1, _up(self.groups, fits) if fits else self.groups + 1
         if rows > half:
             return _up(rows, half), _up(self.out_channels, lanes)
         return 1, _up(_up(self.out_channels, lanes), half // rows)
+
+    def part_maps(self, parts: Pair) -> int:
+        """Maps of the largest part."""
+        if self.groups > 1:
+            return _up(self.groups, parts[1]) * (self.out_channels // self.groups)
+        return _up(self.out_channels, parts[1])
 
     def layout(self, algorithm: Algorithm) -> Layout:
         """The layout in which an algorithm wants the layer's input [Meng2021, sec. 3.3]."""

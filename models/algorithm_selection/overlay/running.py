@@ -23,7 +23,8 @@ class Pool:
     """A max pool that runs after array layer ``after`` (by position, the first if there is none): ``pixels`` of padded
     maps, of all images, in so many ``streams`` that wait for DRAM, and ``more`` cycles of handing over. Averages,
     additions and activations run alike: their pixels are those that are loaded, and those that leave when the last is
-    in."""
+    in. ``last``: pixels of the last stream, beside which the next layer may begin; ``left``: those of ``pixels`` that
+    leave and are not read."""
 
     name: str
     after: int
@@ -31,6 +32,8 @@ class Pool:
     channels: int
     streams: int = 1
     more: int = 1
+    last: int = 0
+    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,16 @@ class Running:
     """Positions of array layers. ``ahead``: their kernels are loaded while the layer before runs, as nothing stops the
     overlay between the two. ``given``: they read the network's input, which nobody else reads. ``flattened``: they read
     maps of so many positions channel by channel. ``overlapping``: they begin while the layer right before them stores,
-    as they do not read its results."""
+    as they do not read its results. ``between``: pools (by position) that run between a layer and the one before;
+    ``beside``: layers that begin while the last of these still runs, whose results they do not read."""
 
     pools: tuple[Pool, ...] = ()
     ahead: frozenset[int] = frozenset()
     given: frozenset[int] = frozenset()
     flattened: tuple[tuple[int, int], ...] = ()
     overlapping: frozenset[int] = frozenset()
+    between: tuple[tuple[int, int], ...] = ()
+    beside: frozenset[int] = frozenset()
 
 
 def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
@@ -52,23 +58,28 @@ def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
     found: list[Pool] = []
     ahead: set[int] = set()
     overlapping: set[int] = set()
+    between: list[tuple[int, int]] = []
     aliased = joined(network)
-    last, follows = 0, False
-    stored: set[str] | None = None
+    last, first, follows = 0, 0, False
+    stored: set[str] = set()
     for layer in network.layers:
         at = position.get(layer.name)
         if at is not None:
-            if follows:
+            # There is no path for maps that lie in DRAM in another shape: the layer runs beside the overlay.
+            shape = network.operators.tensors[layer.inputs[0].memory]
+            apart = layer.work == "convolution" and shape != layer.inputs[0].shape
+            if follows and not apart:
                 ahead.add(at)
-                if stored is not None and layer.inputs[0].memory not in stored:
+                between += [(at, pool) for pool in range(first, len(found))]
+                if layer.inputs[0].memory not in stored:
                     overlapping.add(at)
-            last, follows = at, True
+            last, first, follows = at, len(found), not apart
             stored = _inside(layer.output, aliased)
             continue
         if not is_joined(layer, aliased):
-            stored = None
+            stored = _inside(layer.outputs[0][0], aliased)
         if pools(layer):
-            found.append(Pool(layer.name, last, _pixels(layer), layer.inputs[0].shape[1]))
+            found.append(_pool(layer, last))
         elif averages(layer) or adds(layer) or activates(layer):
             found.append(_summed(layer, last))
         elif not is_joined(layer, aliased):
@@ -86,7 +97,9 @@ def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
         if layer.work == "fully_connected" and size > 1:
             flattened.append((position[layer.name], size))
     begin = frozenset(overlapping) - {at for at, _ in flattened}
-    return Running(tuple(found), frozenset(ahead), frozenset(given), tuple(flattened), begin)
+    after = {at for at, _ in between}
+    follow = (tuple(flattened), begin - after, tuple(between), begin & after)
+    return Running(tuple(found), frozenset(ahead), frozenset(given), *follow)
 
 
 def _inside(tensor: str, aliased: Mapping[str, tuple[str, int]]) -> set[str]:
@@ -151,7 +164,7 @@ def _summed(layer: NetworkLayer, after: int) -> Pool:
     shape = layer.output_shape
     positions = math.prod(shape[2:])
     if activates(layer):
-        return Pool(layer.name, after, shape[0] * positions, shape[1], shape[0])
+        return Pool(layer.name, after, shape[0] * positions, shape[1], shape[0], last=positions)
     cut = chunks(layer)
     parts = [(end - first) * math.prod(shape[3:]) for first, end in cut]
     each = len(layer.inputs)
@@ -161,7 +174,7 @@ def _summed(layer: NetworkLayer, after: int) -> Pool:
     pixels = shape[0] * positions * _taken(layer) + parts[-1]
     # What is loaded after a part has begun to leave is fetched while nothing else is loaded.
     more = HAND_OVER + 1 + fetch_cycles(MOVE_WORDS) * (shape[0] * len(cut) - 1)
-    return Pool(layer.name, after, pixels, shape[1], streams, more)
+    return Pool(layer.name, after, pixels, shape[1], streams, more, parts[-1], parts[-1])
 
 
 def _rectangles(layer: NetworkLayer, rows: tuple[int, int]) -> int:
@@ -202,10 +215,11 @@ def is_joined(layer: NetworkLayer, aliased: Mapping[str, tuple[str, int]]) -> bo
     return layer.work == "concatenation" and all(one.memory in aliased for one in layer.inputs)
 
 
-def _pixels(layer: NetworkLayer) -> int:
+def _pool(layer: NetworkLayer, after: int) -> Pool:
     window = layer.window
     sides = [
         (count - 1) * stride + kernel
         for count, stride, kernel in zip(layer.output_shape[2:], window.strides, window.kernel, strict=True)
     ]
-    return layer.inputs[0].shape[0] * math.prod(sides)
+    images, channels = layer.inputs[0].shape[:2]
+    return Pool(layer.name, after, images * math.prod(sides), channels, last=math.prod(sides))

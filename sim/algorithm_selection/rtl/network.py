@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
 from mapper.models.algorithm_selection.layer_cause import Causes
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
+from mapper.sim.algorithm_selection.agreement import agrees, beyond
 from mapper.sim.algorithm_selection.network import Drawn, Overlay, Tensors, drawn
 from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, Span
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -40,10 +40,6 @@ class RtlStep:
     causes: Causes
 
 
-TOLERANCE = Fraction(5, 100)
-"""By so much of the model's cycles the Verilog's may differ."""
-
-
 def report_rtl(
     control: Control,
     network: LayerNetwork,
@@ -55,8 +51,9 @@ def report_rtl(
 ) -> dict[str, Any]:
     """What ``mapper simulate --rtl`` says: ``files`` are those generated for ``control``; ``outputs_equal`` if every
     step that has a program leaves in DRAM what the functional model leaves; ``agrees`` if all of them together take as
-    many cycles as the ``model`` says, up to ``TOLERANCE``. ``said``: the model's causes by step, beside which those of
-    the Verilog stand in ``layers``, and their sums in ``causes``. ``data``: drawn from ``seed`` if there are no others.
+    many cycles as the ``model`` says, and each as many as ``said``, the model's causes by step, up to the tolerance
+    (`agreement.py`); ``beyond`` has those that do not. The Verilog's causes stand beside the model's in ``layers``, and
+    their sums in ``causes``. ``data``: drawn from ``seed`` if there are no others.
 
     Raises: InputError if Verilator is missing or fails, or a layer has no form in integers.
     """
@@ -66,10 +63,12 @@ def report_rtl(
     with RtlMachine(sources, dram_words) as machine:
         steps = run_network(machine, control, network, files, data.numbers, data.inputs)
     ran = {one.name for one in steps}
+    off = beyond({one.name: one.cycles for one in steps}, {name: one.cycles for name, one in said.items()})
     equal, cycles = all(one.equal for one in steps), sum(one.cycles for one in steps)
     return {
         "outputs_equal": equal,
-        "agrees": equal and abs(cycles - model) <= TOLERANCE * model,
+        "agrees": equal and not off and agrees(cycles, model),
+        "beyond": off,
         "cycles": cycles,
         "cycles_model": model,
         "steps": [asdict(one) for one in steps],

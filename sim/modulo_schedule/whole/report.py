@@ -41,6 +41,7 @@ def report_whole(problem: WholeProblem, mapping: WholeMapping, seed: int = 0) ->
     execution = Execution(problem.whole, memory, array.run)
     after = execution.run()
     compiled = run_compiled(problem.whole, memory)
+    after |= execution.left(compiled or {})
     expected = graphs | (compiled or {})
     equal = all(words.tobytes() == after[name].tobytes() for name, words in expected.items())
     error = largest_error(expected, after)

@@ -299,6 +299,12 @@ def test_pieces_of_a_strided_kn2row_read_the_map_by_rows() -> None:
         (Convolution(1, 11, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))), "im2col", (1, 3)),
         (Convolution(1, 11, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))), "winograd", (1, 2)),
         (Convolution(1, 9, 23, (1, 1), (1, 1), (1, 1), (1, 1), ((0, 0), (0, 0))), "im2col", (3, 2)),
+        (Convolution(1, 6, 9, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1)), groups=3), "im2col", (1, 2)),
+        (
+            Convolution(1, 4, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1)), groups=2),
+            "winograd",
+            (1, 2),
+        ),
     ],
 )
 def test_kernels_are_loaded_in_parts_of_their_depth_and_their_maps(

@@ -15,6 +15,7 @@ from mapper.codegen.algorithm_selection import overlay_files
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.control.selection import selection_control
+from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.sim.algorithm_selection.rtl.network import report_rtl
 from mapper.sim.algorithm_selection.running import report_running
@@ -72,6 +73,20 @@ def test_a_program_far_from_the_model_does_not_agree() -> None:
     assert found["outputs_equal"] and not found["agrees"]
 
 
+def test_a_layer_far_from_the_model_does_not_agree_though_the_sum_does() -> None:
+    network = load_layers("mnist-tcpa")
+    problem = posed(network, 64)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    timeline = {name: one.cycles for name, one in causes(problem.network, selection).items()}
+    timeline["conv0"] += 200
+    timeline["conv2"] -= 200
+    found = report_running(problem, selection, network, timeline)
+    assert found["outputs_equal"] and not found["agrees"]
+    assert set(found["physical"]["beyond"]) <= {"conv0", "conv2"} and found["physical"]["beyond"]
+    assert any("conv0 (+" in line or "conv2 (-" in line for line in found["notes"])
+
+
 def test_sides_are_no_longer_than_dram_feeds() -> None:
     problem = posed(load_layers("lenet5"))
     assert problem.allows((47, 128)) and not problem.allows((31, 196))
@@ -87,5 +102,6 @@ def test_the_verilog_of_16x16_pes_takes_the_model_s_cycles_within_5_percent(name
     cost = verify(problem, selection).cost
     assert cost is not None
     sequence = selection_control(network, problem.network, selection)
-    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles, {})
+    said = causes(problem.network, selection)
+    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles, said)
     assert done["outputs_equal"] and done["agrees"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, ReadBack, Share, Store
-from mapper.models.algorithm_selection.overlay.running import Running
+from mapper.models.algorithm_selection.overlay.running import Pool, Running
 
 
 @st.composite
@@ -123,8 +123,21 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
 
 @st.composite
 def runs(draw: st.DrawFn, layers: int) -> Running:
-    """Layers that follow one another without a stop, some of them before the one in front of them is stored."""
+    """Layers that follow one another without a stop, some of them behind a pool, and some before the one in front of
+    them is stored or the pool is done."""
     ahead = draw(st.frozensets(st.integers(1, layers - 1)))
+    early = draw(st.frozensets(st.sampled_from(sorted(ahead)))) if ahead else ahead
+    after = draw(st.frozensets(st.sampled_from(sorted(ahead)))) if ahead else ahead
+    pools = []
+    for at in sorted(after):
+        last = draw(st.sampled_from([1, 40, 900]))
+        left = draw(st.sampled_from([0, last]))
+        streams, more = draw(st.sampled_from([(1, 1), (3, 15)]))
+        pools.append(Pool(f"pool{at}", at - 1, 2 * last + left, 3, streams, more, last, left))
     return Running(
-        ahead=ahead, overlapping=draw(st.frozensets(st.sampled_from(sorted(ahead)))) if ahead else ahead
+        tuple(pools),
+        ahead,
+        overlapping=early - after,
+        between=tuple((at, place) for place, at in enumerate(sorted(after))),
+        beside=early & after,
     )

@@ -235,7 +235,9 @@ def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) ->
 
 
 def rtl_lines(result: Mapping[str, Any], array: tuple[int, int]) -> list[str]:
-    """What ``mapper simulate --rtl`` says in words: the whole, its causes, and the layer that is farthest off."""
+    """What ``mapper simulate --rtl`` says in words: the whole, its causes, and the layers that are farthest off."""
+    from mapper.sim.algorithm_selection.agreement import beyond_line
+
     cycles, model = result["cycles"], result["cycles_model"]
     said = f"Verilog: {len(result['steps'])} steps run on {array[0]}x{array[1]} PEs, "
     said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
@@ -249,4 +251,5 @@ def rtl_lines(result: Mapping[str, Any], array: tuple[int, int]) -> list[str]:
         off = {name: one["off"] for name, one in result["layers"].items() if one["off"] is not None}
         worst = max(off, key=lambda name: abs(off[name]))
         lines.append(f"farthest off: {worst}, {100 * off[worst]:+.1f} % of what the model says of it")
+        lines.append(beyond_line(result["beyond"]))
     return lines
