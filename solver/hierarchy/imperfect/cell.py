@@ -15,7 +15,7 @@ import numpy as np
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.solver.hierarchy.imperfect.cut import Columns, Way, cuts_of, least_numbers, numbers_of
-from mapper.solver.hierarchy.imperfect.cut_kernel import grouped, halved, summed
+from mapper.solver.hierarchy.imperfect.cut_kernel import grouped, summed
 
 Array = Any
 NO_CUTS = np.zeros(0, np.int64)
@@ -92,17 +92,23 @@ class Cells:
 
     def split(self, cell: int) -> None:
         """Find the parts of a cell, which has more than one cut."""
-        if cell in self._closed:
-            found = self._opened(*self._closed[cell])
-        else:
-            table, chosen = self._rows[cell]
-            _, numbers, group = self._cuts[table]
-            own = chosen.copy()
-            at = halved(numbers, own, group, self.columns.tile, len(self.problem.machine.levels))
-            found = self._part(table, own[:at]), self._part(table, own[at:])
+        is_closed = cell in self._closed
+        found = self._opened(*self._closed[cell]) if is_closed else self._halved(*self._rows[cell])
         self.parts[cell] = TOO_MANY if found is None else len(found)
         for place, part in enumerate(found or ()):
             self.halves[cell, place] = part
+
+    def _halved(self, table: int, chosen: Array) -> tuple[int, int]:
+        """The two halves of some cuts, apart in the size of the tiles in which their groups are widest; no group is in
+        both unless it is alone."""
+        _, numbers, group = self._cuts[table]
+        first, tile = group[chosen], self.columns.tile
+        tiles = numbers[first, tile : tile + len(self.problem.machine.levels)]
+        widest = np.argmax(tiles.max(axis=0) / tiles.min(axis=0))
+        order = np.lexsort((first, tiles[:, widest]))
+        begins = np.flatnonzero(np.diff(first[order])) + 1
+        at = int(begins[len(begins) // 2]) if len(begins) else len(order) // 2
+        return self._part(table, chosen[order[:at]]), self._part(table, chosen[order[at:]])
 
     def cut(self, cell: int) -> list[int]:
         """Trips in time by level of a cell of one cut."""

@@ -1,4 +1,4 @@
-"""The compiled inner loops over the cuts of one loop: numbers of digits that are reached, groups, and halves."""
+"""The compiled inner loops over the cuts of one loop: digits that are reached, groups, and the least of all."""
 
 from __future__ import annotations
 
@@ -88,34 +88,6 @@ def _summed(numbers: Array, chosen: Array, group: Array, tile: int, levels: int,
     return ratio
 
 
-def _halved(numbers: Array, chosen: Array, group: Array, tile: int, levels: int) -> int:
-    """Sort the chosen cuts by the tiles in which their groups are widest apart, groups together; where to split them,
-    between two groups if there are several."""
-    widest, best = tile, -1.0
-    for level in range(tile, tile + levels):
-        low, high = np.inf, 0.0
-        for k in chosen:
-            low, high = min(low, numbers[group[k], level]), max(high, numbers[group[k], level])
-        if high / low > best:
-            widest, best = level, high / low
-    # Two sorts one after the other, of which the second keeps the order of the first.
-    own = chosen[np.argsort(group[chosen], kind="mergesort")]
-    own = own[np.argsort(numbers[group[own], widest], kind="mergesort")]
-    groups = 1
-    for place in range(1, len(own)):
-        groups += group[own[place]] != group[own[place - 1]]
-    chosen[:] = own
-    if groups == 1:
-        return len(own) // 2
-    seen = 0
-    for place in range(1, len(own)):
-        seen += group[own[place]] != group[own[place - 1]]
-        if seen == (groups + 1) // 2:
-            return place
-    return len(own) // 2
-
-
 reached = compiled(_reached)
 grouped = compiled(_grouped)
 summed = compiled(_summed)
-halved = compiled(_halved)

@@ -39,15 +39,20 @@ def _children(cells: Array, wide: Array, parts: Array, halves: Array) -> tuple[A
     nodes, loops = cells.shape
     many = np.ones(nodes, np.int64)
     for k in range(nodes):
-        for j in wide[k]:
+        for place in range(wide.shape[1]):
+            j = wide[k, place]
             if j >= 0:
                 many[k] *= max(0, parts[cells[k, j]])
-    found, parent = np.empty((many.sum(), loops), np.int64), np.empty(many.sum(), np.int64)
+    total = 0
+    for k in range(nodes):
+        total += many[k]
+    found, parent = np.empty((total, loops), np.int64), np.empty(total, np.int64)
     at = 0
     for k in range(nodes):
         for number in range(many[k]):
-            found[at], parent[at] = cells[k], k
-            rest = number
+            parent[at], rest = k, number
+            for j in range(loops):
+                found[at, j] = cells[k, j]
             for place in range(wide.shape[1] - 1, -1, -1):
                 j = wide[k, place]
                 if j >= 0:
