@@ -5,7 +5,7 @@ READY := .venv/.ready
 TESTED := .venv/.tested
 DOCUMENTED := .venv/.documented
 
-.PHONY: solve test slow bench fuzz docs notebooks certify papers lint clean
+.PHONY: solve test slow bench fuzz docs notebooks certify papers lint style types fast clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -24,14 +24,22 @@ $(TESTED): $(DOCUMENTED)
 solve: $(READY)
 	$(BIN)/mapper solve --objective edp
 
-lint: $(TESTED)
+style: $(TESTED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(TESTED)
 	$(BIN)/mypy
 
+lint: style types
+
 # A process of its own for each core.
-test: lint
+fast: style
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# Types are checked on one core, beside the tests; a fault of either fails both.
+test: $(TESTED)
+	$(MAKE) --jobs 2 --no-print-directory types fast
 
 slow: $(TESTED)
 	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal --durations 20
@@ -49,7 +57,7 @@ notebooks: $(DOCUMENTED)
 
 docs: $(DOCUMENTED)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
-	$(BIN)/python -m mkdocs build --quiet --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean
 
 certify: $(READY)
 	$(BIN)/python -m bench.certify

@@ -20,7 +20,7 @@ from typing import Any
 import mapper
 from bench.measure import show
 from bench.pbqp.random_instance import k_tree, series_parallel
-from mapper.api.solving import Search
+from mapper.api.search import Search
 from mapper.proving.checker import check
 from mapper.proving.proof_document import certify, write_proofs
 from mapper.solver.method import Effort

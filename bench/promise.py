@@ -14,7 +14,7 @@ from typing import Any
 
 import mapper
 from bench.measure import show
-from mapper.api.solving import Search
+from mapper.api.search import Search
 from mapper.workloads.catalogue import CATALOGUE
 from mapper.workloads.graph.kernel_source import kernel_names
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import show
-from mapper.api.solving import Search
+from mapper.api.search import Search
 from mapper.store import Store
 from mapper.sweeping.engine import DaskEngine
 from mapper.sweeping.sweep import grid, sweep

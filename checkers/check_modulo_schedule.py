@@ -21,6 +21,10 @@ Clauses: these statements hold for every schedule at an II, so if they contradic
 Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is one of
   the sequences of cycles that are followed here. Operands of earlier iterations are always available, a value is not
   kept twice, keeping more values is never worse, and a latency of several cycles may be any number of cycles.
+Nest: a whole kernel takes the cycles of its host and of what is around each start, the same for all schedules, and
+  for every start of n iterations (n + stages - 1) * II, and II contexts to load a loop at least once. An iteration
+  issues over L cycles at least, the longest path with edges of latency - distance * II, so stages > L / II. The sum of
+  the least of each loop, over all II that its evidence leaves, is a bound; of several choices the least one counts.
 """
 
 import gc
@@ -39,7 +43,7 @@ from itertools import combinations, product
 from math import comb
 
 KIND = "modulo_schedule"
-TRUSTED = "machine as restated here; lemmas Recurrence, Slots, Ports, Chessboard, Operands, Clauses, Survival"
+TRUSTED = "machine as restated here; lemmas Recurrence, Slots, Ports, Chessboard, Operands, Clauses, Survival, Nest"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -139,6 +143,7 @@ def main(path="", *options):
 
 
 # ---- This kind's own: the problem, its cost, the lemmas.
+OBJECTIVE, WHOLE = "least initiation interval, in cycles", "least cycles of a whole kernel"
 UNITS = {
     "memory": "load store", "multiply": "mul div rem udiv urem",
     "float": "fadd fsub fmul fdiv fmax fmin fcmp_lt fcmp_le fcmp_gt fcmp_ge fcmp_eq fcmp_ne itof ftoi sqrt fabs",
@@ -177,7 +182,7 @@ class Loop:
         objective, self.fixed, operations, edges, machine = fields(problem, *names)
         names = ("rows", "columns", "links", "pes", "latency_cycles", "register_file", "shared_register_file")
         rows, columns, links, groups, cycles, own, shared, memory_ports = fields(machine, *names, "memory_ports")
-        need(objective == "least initiation interval, in cycles", "another objective", "malformed")
+        need(objective == OBJECTIVE, "another objective", "malformed")
         lists = {*map(type, (operations, edges, links, groups, *operations))}
         need(lists == {list} and type(cycles) is dict, "needs lists of operations, edges, links and PEs", "malformed")
         need(self.fixed is None or whole(self.fixed, 1, 1 << 31), "no interval", "malformed")
@@ -273,6 +278,7 @@ class Loop:
                 readers = [(value[1], value[2] - 1, value) for value, _ in copies] + [(placements[w][0], read_at, None)]
                 reads += [(*held, *reader) for held, reader in zip(chain, readers, strict=True)]
         need(0 <= min(issued) < ii, "the first issue is not in cycles 0 to II - 1")
+        self.stages = max(issued) // ii + 1
         for value, register in values:
             pe, cycle = value[1], value[2] % ii
             alone(writes, (pe, OUTPUT, cycle), value, f"two values on PE {pe} in cycle {cycle}")
@@ -309,6 +315,17 @@ class Loop:
 
     def file_of(self, register, pe):
         return pe if register < self.own[0] else SHARED
+
+    def span(self, ii):
+        """Cycles over which an iteration issues at the least; None if operations wait for themselves at this II."""
+        at = [0] * len(self.units)
+        for _ in range(len(at) + 1):
+            before = list(at)
+            for u, w, _, distance, latency in self.edges:
+                at[w] = max(at[w], at[u] + latency - distance * ii)
+            if at == before:
+                return max(at)
+        return None
 
     def least(self, evidence):
         """What no II can be below, by a lemma; NEVER if there is no schedule at any II."""
@@ -349,6 +366,7 @@ class Loop:
         return 2
 
     def operands(self, edges):
+        need(type(edges) is list, "needs a list of edges", "malformed")
         ways = [readers | ({self.pes} if pe in self.sharing else set()) for pe, readers in enumerate(self.readers)]
         ways.append(self.sharing)
         need(len(edges) * self.pes <= 1 << 20, "too many edges to be followed", "not certified")
@@ -573,7 +591,89 @@ def refute(known, steps):
     need(known[-1] == [], "the statements are not refuted")
 
 
+class Nest:
+    """The loops of a whole kernel, how often each starts and runs, and the cycles of all that is around them."""
+
+    def __init__(self, machine, vliw, memory, choice):
+        nest, host, listed = fields(choice, "nest", "host", "loops")
+        need(type(nest) is str and type(listed) is list and 0 < len(listed) <= 64, "needs loops", "malformed")
+        given = ("contexts", "context_cycles"), ("set_up_cycles", "live_in_cycles", "address_cycles")
+        room, price = (ANY, 0) if memory is None else fields(memory, *given[0]), (0, 0, 0)
+        self.contexts, self.context = map(whole, room)
+        set_up, live_in, address = map(whole, price if vliw is None else fields(vliw, *given[1]))
+        self.latency, self.loops = machine["latency_cycles"], []
+        counts = ("starts", "iterations", "changes", "addresses", "values", "results")
+        for entry in listed:
+            operations, edges, before, *numbers = fields(entry, "operations", "edges", "entry", *counts)
+            starts, iterations, changes, addresses, values, results = map(whole, numbers)
+            need((starts > 0) <= changes <= starts <= iterations, "a loop runs less often than it starts", "malformed")
+            need(starts or not iterations, "a loop runs that never starts", "malformed")
+            own = {"objective": OBJECTIVE, "fixed_ii": None, "operations": operations, "edges": edges}
+            around = self.spent(before) + self.spent({"load": results}) + set_up
+            around += addresses * address + values * live_in
+            self.loops.append((Loop({**own, "machine": machine}), starts, iterations, changes, starts * around))
+        self.outside = self.spent(host) + sum(loop[4] for loop in self.loops)
+
+    def spent(self, counts):
+        """Cycles of operations one after another."""
+        need(type(counts) is dict, "needs counts of operations", "malformed")
+        kinds = {opcode: UNIT.get(opcode, "integer") for opcode in counts}
+        usual = {opcode: self.latency.get(opcode, self.latency.get(kind, 1)) for opcode, kind in kinds.items()}
+        return sum(whole(count) * usual[opcode] for opcode, count in counts.items())
+
+    def least(self, evidence):
+        """Cycles that no schedules of the loops beat."""
+        total = self.outside
+        for (loop, starts, iterations, *_), given in zip(self.loops, evidence, strict=True):
+            ii, best = loop.least(given), NEVER
+            if ii == NEVER:
+                return NEVER
+            while starts and (iterations + self.context) * ii < best:
+                span = loop.span(ii)
+                if span is not None:
+                    best = min(best, (iterations + starts * (span // ii) + self.context) * ii)
+                ii += 1
+            total += best if starts else 0
+        return total
+
+    def cycles(self, schedules):
+        """Cycles of the whole with these schedules, if they keep every rule."""
+        need(type(schedules) is list and len(schedules) == len(self.loops), "needs a schedule per loop", "malformed")
+        iis = [loop[0].interval(schedule) for loop, schedule in zip(self.loops, schedules, strict=True)]
+        need(max(iis) <= self.contexts, "the words of a loop do not fit into the configuration memory")
+        fit = sum(ii for ii, loop in zip(iis, self.loops, strict=True) if loop[1]) <= self.contexts
+        total = self.outside
+        for ii, (loop, starts, iterations, changes, _) in zip(iis, self.loops, strict=True):
+            loads = min(1, changes) if fit else changes
+            total += (iterations + starts * (loop.stages - 1) + self.context * loads) * ii
+        return total
+
+
+def summed(problem, claim, evidence):
+    """A whole kernel: the cycles of its schedules, and what no schedules beat."""
+    names = ("objective", "machine", "vliw", "configuration_memory", "choices")
+    _, machine, vliw, memory, choices = fields(problem, *names)
+    _, chosen, mapping, bounds = fields(evidence, "rule", "choice", "mapping", "bound")
+    status, value, claimed = claim["status"], claim["value"], whole(claim["bound"])
+    need(status != "infeasible" and type(choices) is type(bounds) is list, "another claim", "malformed")
+    need(0 < len(choices) == len(bounds) <= 3, "needs bounds for every choice", "malformed")
+    nests = [Nest(machine, vliw, memory, choice) for choice in choices]
+    least = min(nest.least(given) for nest, given in zip(nests, bounds, strict=True))
+    need(least >= claimed, f"only shown: no fewer cycles than {least}")
+    if mapping is None:
+        need(status == "bounded" and value is chosen is None, "a value without schedules")
+        return f"bounded: no fewer cycles than {claimed}"
+    cycles = nests[whole(chosen, 0, len(nests) - 1)].cycles(mapping)
+    need(cycles == whole(value), f"the schedules take {cycles} cycles")
+    need(claimed <= cycles, "the bound is above the value")
+    need(status == "bounded" or claimed == cycles, f"only shown: no fewer cycles than {claimed}")
+    return f"{status} {cycles}" if status == "optimal" else f"bounded {cycles}, at least {claimed}"
+
+
 def check(problem, claim, evidence):
+    if type(evidence) is dict and evidence.get("rule") == "sum":
+        need(type(problem) is dict and problem.get("objective") == WHOLE, "another objective", "malformed")
+        return summed(problem, claim, evidence)
     loop, (rule, mapping, bound) = Loop(problem), fields(evidence, "rule", "mapping", "bound")
     status, value, claimed = claim["status"], claim["value"], claim["bound"]
     need(rule == "interval", "the evidence has another rule", "malformed")

@@ -14,15 +14,20 @@ from mapper.cli import entry
 FIGURE = re.compile(r"\d[\d,]*\.\d+e\+\d+|\d{1,3}(?:,\d{3})+")
 
 
-def console_lines(page: Path) -> list[str]:
-    """All lines of the page's ``console`` blocks."""
-    blocks = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
+LONG = "<!-- make slow -->\n"
+"""What stands before a block whose commands take many seconds, and show what another test holds."""
 
 
-def commands(page: Path) -> list[str]:
+def console_lines(page: Path, long: bool = True) -> list[str]:
+    """All lines of the page's ``console`` blocks; those of its long blocks only if asked for."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(rf"({LONG})?```console\n(.*?)```", text, re.DOTALL)
+    return [line for mark, block in blocks if long or not mark for line in block.splitlines()]
+
+
+def commands(page: Path, long: bool = True) -> list[str]:
     """The commands of a page, in order."""
-    return [line.removeprefix("$ ") for line in console_lines(page) if line.startswith("$ ")]
+    return [line.removeprefix("$ ") for line in console_lines(page, long) if line.startswith("$ ")]
 
 
 def files(page: Path) -> dict[str, str]:
@@ -31,19 +36,21 @@ def files(page: Path) -> dict[str, str]:
     return dict(re.findall(r'^```\w+ title="([\w.-]+)"\n(.*?)^```', text, re.DOTALL | re.MULTILINE))
 
 
-def figures(page: Path) -> list[str]:
+def figures(page: Path, long: bool = True) -> list[str]:
     """Large and long numbers in what a page says that its commands print."""
-    shown = [line for line in console_lines(page) if not line.startswith("$ ")]
+    shown = [line for line in console_lines(page, long) if not line.startswith("$ ")]
     return [figure for line in shown for figure in FIGURE.findall(line)]
 
 
-def run_commands(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def run_commands(
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], long: bool = True
+) -> str:
     """Run the page's commands in order in the folder at hand, beside the files that it shows; what they print. Each
     must end with exit code 0."""
     for name, content in files(page).items():
         Path(name).write_text(content, encoding="utf-8")
     printed = ""
-    for command in commands(page):
+    for command in commands(page, long):
         monkeypatch.setattr(sys, "argv", shlex.split(command))
         with pytest.raises(SystemExit) as ended:
             entry.main()

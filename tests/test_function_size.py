@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -26,42 +27,48 @@ LARGER = {
 """Functions that are better whole, and why; their docstrings say it at more length."""
 
 
-def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Every function of the floors, with its file and name; folders that are links to another floor are left out."""
+@dataclass(frozen=True)
+class Function:
+    """A function by its file and name, and what is asked of it."""
+
+    name: str
+    lines: int
+    positional: int
+    says: str
+
+    @property
+    def is_large(self) -> bool:
+        return self.lines > MOST_LINES or self.positional > MOST_POSITIONAL
+
+
+@cache
+def functions() -> tuple[Function, ...]:
+    """Every function of the floors; folders that are links to another floor are left out."""
+    found = []
     for floor in FLOORS:
         for path in sorted((ROOT / floor).rglob("*.py")):
             if any(folder.is_symlink() for folder in path.parents):
                 continue
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    yield f"{path.relative_to(ROOT).as_posix()} {node.name}", node
-
-
-def is_large(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    assert function.end_lineno is not None
-    lines = function.end_lineno - function.lineno + 1
-    positional = len(function.args.posonlyargs) + len(function.args.args)
-    return lines > MOST_LINES or positional > MOST_POSITIONAL
+                    assert node.end_lineno is not None
+                    name = f"{path.relative_to(ROOT).as_posix()} {node.name}"
+                    positional = len(node.args.posonlyargs) + len(node.args.args)
+                    lines = node.end_lineno - node.lineno + 1
+                    found.append(Function(name, lines, positional, ast.get_docstring(node) or ""))
+    return tuple(found)
 
 
 def test_every_floor_has_functions() -> None:
-    met = {name.split("/")[0] for name, _ in functions()}
+    met = {function.name.split("/")[0] for function in functions()}
     assert met == {floor.split("/")[0] for floor in FLOORS}
 
 
 def test_functions_are_short_and_take_few_arguments_but_for_a_stated_reason() -> None:
-    assert {name for name, function in functions() if is_large(function)} == set(LARGER)
+    assert {function.name for function in functions() if function.is_large} == set(LARGER)
 
 
 def test_large_functions_say_why() -> None:
-    for name, function in functions():
-        if name in LARGER:
-            assert "in one function" in (ast.get_docstring(function) or "").lower(), name
-
-
-def test_a_long_function_and_one_of_many_arguments_are_large() -> None:
-    long = "def f():\n" + "    x = 1\n" * MOST_LINES
-    many = f"def f({', '.join(f'x{at}' for at in range(MOST_POSITIONAL + 1))}): ..."
-    short = "def f(x):\n" + "    x = 1\n" * (MOST_LINES - 1)
-    found = [ast.parse(source).body[0] for source in (long, many, short)]
-    assert [isinstance(one, ast.FunctionDef) and is_large(one) for one in found] == [True, True, False]
+    for function in functions():
+        if function.name in LARGER:
+            assert "in one function" in function.says.lower(), function.name

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,8 +36,28 @@ def floor_of(name: str) -> int:
 
 
 def imported(path: Path) -> list[str]:
+    """What a module imports, wherever in it."""
+    return [*_imports(path).running, *_imports(path).for_types]
+
+
+class _Imports(NamedTuple):
+    """What a module imports when it runs, and what stands in it for types alone."""
+
+    running: list[str]
+    for_types: list[str]
+
+
+@cache
+def _imports(path: Path) -> _Imports:
+    tree = ast.parse(path.read_text())
+    typed = [one for one in tree.body if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+    tree.body = [one for one in tree.body if one not in typed]
+    return _Imports(_names(path, [tree]), _names(path, typed))
+
+
+def _names(path: Path, trees: Iterable[ast.AST]) -> list[str]:
     names = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in chain.from_iterable(map(ast.walk, trees)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             names += [f"{node.module}.{alias.name}" for alias in node.names]
@@ -48,6 +71,38 @@ def test_a_module_imports_only_its_own_floor_and_those_below(path: Path) -> None
     own = path.relative_to(ROOT).parts[0]
     for name in imported(path):
         assert floor_of(name.split(".")[1]) <= floor_of(own), f"{path.name} imports {name}"
+
+
+def _circle(needs: dict[str, set[str]]) -> set[str]:
+    """Modules that need each other in a circle, and those on the way between two circles."""
+    left = set(needs)
+    while True:
+        needed = {one for name in left for one in needs[name]}
+        ends = {name for name in left if name not in needed or not needs[name] & left}
+        if not ends:
+            return left
+        left -= ends
+
+
+@cache
+def _module_of(name: str) -> str:
+    """The module that is imported for a name: itself, or the one that defines it."""
+    return name if _path_of(name) is not None else name.rpartition(".")[0]
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Wherever the imports stand: one within a function hides a circle, and does not break it."""
+    needs: dict[str, set[str]] = {}
+    for path in modules():
+        parts = path.relative_to(ROOT / "src" if "src" in path.parts else ROOT).with_suffix("").parts
+        name = ".".join(part for part in ("mapper", *parts[parts[0] == "mapper" :]) if part != "__init__")
+        needs[name] = {_module_of(one) for one in _imports(path).running} - {name}
+    needs = {name: found & set(needs) for name, found in needs.items()}
+    assert not _circle(needs), sorted(_circle(needs))
+
+
+def test_circles_are_noticed() -> None:
+    assert _circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}, "e": set()}) == {"b", "c"}
 
 
 def test_code_generation_and_simulation_do_not_know_each_other() -> None:
@@ -167,11 +222,16 @@ def test_what_a_signal_must_find_again_is_started_in_its_place() -> None:
                 call = f"{node.value.id}.{node.attr}"
                 found.add(call)
                 assert own in PLACES.get(call, (own,)), f"{own} calls {call}"
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "tempfile.TemporaryDirectory":
+            if isinstance(node, ast.Call) and _is_named(node.func, "TemporaryDirectory"):
                 assert [word for word in node.keywords if word.arg == "dir"], (
                     f"{own} makes a temporary folder of its own; take temporary_folder"
                 )
     assert {"subprocess.Popen", "signal.signal", "cp_model.CpSolver"} <= found
+
+
+def _is_named(function: ast.expr, name: str) -> bool:
+    """Whether what is called has that name, of whatever module."""
+    return getattr(function, "attr", getattr(function, "id", None)) == name
 
 
 KINDS = {path.relative_to(ROOT / "formulations").parts[0] for path in REFEREES}

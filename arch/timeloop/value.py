@@ -105,11 +105,13 @@ def factors(value: Any, source: str, field: str) -> list[tuple[str, str, int, in
             raise InputError(source, field, f"{value[:60]!r} is no list of factors such as R=3 S=1")
     else:
         raise InputError(source, field, "must list factors such as R=3 S=1")
-    found = []
+    found: list[tuple[str, str, int, int | None]] = []
     for item in items:
         one = _FACTOR.match(item.strip())
         if one is None:
             raise InputError(source, field, f"{item[:40]!r} is no factor such as R=3")
+        if any(one[1] == other[0] for other in found):
+            raise InputError(source, field, f"{one[1][:40]} has two factors; give one")
         found.append((one[1], one[2] or "=", int(one[3]), int(one[4]) if one[4] else None))
     return found
 

@@ -11,6 +11,7 @@ import csv
 import gzip
 import io
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -35,9 +36,14 @@ def rows() -> tuple[Row, ...]:
 
 
 def by_machine() -> dict[tuple[str, ...], list[Row]]:
+    """The file's rows by machine."""
+    return grouped(rows())
+
+
+def grouped(evaluations: Iterable[Row]) -> dict[tuple[str, ...], list[Row]]:
     """Rows by what tells their machines apart."""
     found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
-    for row in rows():
+    for row in evaluations:
         found[tuple(row[key] for key in ("meshX", "mem1_entries", "mem2_entries"))].append(row)
     return found
 

@@ -58,6 +58,8 @@ def main() -> None:
     machine, _ = load_machine(parser.parse_args().arch)
     assert isinstance(machine, HierarchyMachine)
     prepare()
+    small = HierarchyProblem(matrix_product_nest("small", (), 7, 6, 5), machine, "edp", Pins(imperfect=True))
+    solved(small)  # Reads machine code from disk, as `prepare` does for perfect factors.
     print("layer        perfect s  imperfect s  ratio  proven  utilisation       EDP")
     for name, nest in nests().items():
         plain = HierarchyProblem(nest, machine, "edp")

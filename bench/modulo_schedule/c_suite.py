@@ -1,8 +1,8 @@
 """Every innermost loop of the C files in a folder: accepted or why not, its bounds, and, where asked, its least II and
 whether it computes what the system's compiler makes of it.
 
-PolyBench/C: ``python -m bench.modulo_schedule.c_suite FOLDER --functions 'kernel_*' --include FOLDER/utilities
---define DATA_TYPE_IS_FLOAT``.
+PolyBench/C: ``python -m bench.modulo_schedule.c_suite FOLDER --functions 'kernel_*' --without utilities
+--include FOLDER/utilities --define DATA_TYPE_IS_FLOAT``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -31,17 +30,18 @@ from bench.modulo_schedule.compiled_loop import (
     recorded,
     run_compiled,
 )
-from mapper.api.solving import Search
+from bench.modulo_schedule.structure_text import NotWrittenError
+from bench.modulo_schedule.suite import arguments, reading_of, texts
+from mapper.api.search import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.kind.modulo_schedule.kernel_part import pose_kernel
 from mapper.kind.part import Options
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 from mapper.sim.modulo_schedule.against import Origins, agreement
-from mapper.workloads.c.file import expanded
+from mapper.workloads.c.file import find_loops
 from mapper.workloads.c.reading import SourceReading
-from mapper.workloads.c.unit import cut
-from mapper.workloads.document import InputError, decoded
+from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel
 
 SEEDS = (0, 1)
@@ -71,30 +71,33 @@ class Found:
         )
 
 
-def loops(folder: Path, pattern: str, reading: SourceReading, machine: CgraMachine) -> Iterator[Found]:
-    """Every innermost loop of every function that matches ``pattern``."""
-    for file in sorted(folder.rglob("*.c")):
-        try:
-            text = decoded(file.read_bytes(), str(file))
-            functions = cut(expanded(text, str(file), reading)[0], str(file)).looping
-        except InputError as error:
-            yield Found(file, "*", 0, refusal=str(error))
+def loops(given: argparse.Namespace, machine: CgraMachine) -> Iterator[Found]:
+    """Every innermost loop of the suite; one for a file or function in which none can be told from another."""
+    reading = reading_of(given)
+    for file, text, functions in texts(given):
+        if isinstance(functions, InputError):
+            yield Found(file, "*", 0, refusal=str(functions))
             continue
-        for function in dict.fromkeys(one for one in functions if fnmatch(one, pattern)):
-            number, said = 0, ""
-            while True:
-                found = Found(file, function, number)
-                try:
-                    found.loop, found.kernel = recorded(text, str(file), function, number, reading)
-                    pose_kernel(found.kernel, machine, {})
-                except InputError as error:
-                    if "innermost loops, counted from 0" in str(error):
-                        break
-                    found.refusal = str(error)
-                if found.refusal and found.refusal == said:  # of the function, and of none of its loops
-                    break
-                yield found
-                number, said = number + 1, found.refusal
+        for function in functions:
+            try:
+                count = len(find_loops(text, str(file), function, reading))
+            except InputError as error:
+                yield Found(file, function, 0, refusal=str(error))
+                continue
+            yield from (one_loop(file, text, function, number, reading, machine) for number in range(count))
+
+
+def one_loop(
+    file: Path, text: str, function: str, number: int, reading: SourceReading, machine: CgraMachine
+) -> Found:
+    """A loop and its kernel, or why it has none on the machine."""
+    found = Found(file, function, number)
+    try:
+        found.loop, found.kernel = recorded(text, str(file), function, number, reading)
+        pose_kernel(found.kernel, machine, {})
+    except InputError as error:
+        found.refusal = str(error)
+    return found
 
 
 def compared(accepted: list[Found]) -> dict[str, str]:
@@ -109,7 +112,7 @@ def compared(accepted: list[Found]) -> dict[str, str]:
                 own = Path(folder) / str(at)
                 own.mkdir()
                 library = compiled([function_text(one.loop, "k")], own)
-            except (RuntimeError, NotImplementedError):
+            except (RuntimeError, NotWrittenError):
                 equal[one.name] = "not compiled"
                 continue
             if trips is None:
@@ -158,23 +161,13 @@ def _after(library: ctypes.CDLL, loop: Recorded, memory: Memory, origins: Origin
 
 def main() -> None:
     """Print one line per loop, and the shares."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--functions", default="*", help="a pattern of their names")
-    parser.add_argument("--include", action="append", default=[])
-    parser.add_argument("--define", action="append", default=[])
-    parser.add_argument("--arch", default="srp-4x4")
-    parser.add_argument(
-        "--seconds", type=float, default=0.0, help="limit of one loop's search; 0: none is made"
-    )
+    parser = arguments(__doc__, 0.0, "limit of one loop's search; 0: none is made")
     parser.add_argument("--compare", action="store_true", help="with the system's compiler")
     given = parser.parse_args()
-    reading = SourceReading(tuple(given.include), tuple(given.define))
+    reading = reading_of(given)
     machine, _ = load_machine(given.arch)
     assert isinstance(machine, CgraMachine)
-    found = list(loops(given.folder, given.functions, reading, machine))
+    found = list(loops(given, machine))
     accepted = [one for one in found if not one.refusal]
     equal = compared(accepted) if given.compare else {}
     lines, proven = [], 0

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pycparser import c_ast, c_generator
 
-from bench.modulo_schedule.structure_text import StructureText, named, plain
+from bench.modulo_schedule.structure_text import NotWrittenError, StructureText, named, plain
 from mapper.workloads.c.file import LoopPlace, find_loop
 from mapper.workloads.c.lowering import Lowering, lower
 from mapper.workloads.c.name import calls, names_in, stores
@@ -94,7 +94,7 @@ class Recorded(Lowering):
         """Writes a statement that was followed; what the scalars of others are, is written before the loop."""
         numbered = {name for name, value in self.scalars.items() if value is not None}
         if named(node) <= self.types.keys() | self.arrays.keys() | self.structures.keys() | numbered:
-            with suppress(NotImplementedError):
+            with suppress(NotWrittenError):
                 self.written += [*numbers, f"{before}{generator.visit(node)};"]
 
     def _numbers(self, names: frozenset[str]) -> list[str]:
@@ -154,7 +154,7 @@ def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
 def function_text(loop: Recorded, name: str) -> str:
     """The loop as a C function of the addresses of its arrays.
 
-    Raises: NotImplementedError for structures that are reached in ways that are not written out.
+    Raises: NotWrittenError for structures that are reached in ways that are not written out.
     """
     place = loop.place_of_loop
     generator = loop.text_of_structures()

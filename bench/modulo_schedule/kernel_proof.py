@@ -11,8 +11,8 @@ from functools import partial
 
 import mapper
 from bench.measure import measure, peak_mebibytes, show
+from mapper.api.search import Search
 from mapper.api.solution import Solution
-from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.cgra_preset import srp_names
 from mapper.arch.source import load_machine

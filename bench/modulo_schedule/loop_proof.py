@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import mapper
 from bench.measure import measure, show
 from bench.modulo_schedule.tuned_network import mapped_layers
+from mapper.api.search import Search
 from mapper.api.solution import Solution
-from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.bound import mii

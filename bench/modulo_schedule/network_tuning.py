@@ -13,8 +13,8 @@ from statistics import mean
 import mapper
 from bench.measure import Measured, measure, show
 from bench.modulo_schedule.tuned_network import mapped_layers
+from mapper.api.search import Search
 from mapper.api.solution import Solution
-from mapper.api.solving import Search
 from mapper.arch.cgra_preset import srp_names
 from mapper.formulations.modulo_schedule.network.limit import limit, limits
 from mapper.kind.modulo_schedule.layer_part import NamedLayer

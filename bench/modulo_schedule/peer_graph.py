@@ -12,8 +12,8 @@ from pathlib import Path
 
 import mapper
 from bench.measure import measure, show
+from mapper.api.search import Search
 from mapper.api.solution import Solution
-from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.bound import mii

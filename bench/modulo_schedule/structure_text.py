@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from pycparser import c_ast, c_generator
 
 
+class NotWrittenError(Exception):
+    """A structure is reached in a way that this writer has no text for."""
+
+
 def plain(array: str) -> str:
     """The name of an array as C has it."""
     return array.replace(".", "__")
@@ -43,7 +47,7 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         name, subscripts = self._word(node)
         if name not in self.arrays:
-            raise NotImplementedError("a member that the front end has not followed")
+            raise NotWrittenError("a member that the front end has not followed")
         return plain(name) + "".join(f"[{one}]" for one in subscripts)
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802
@@ -67,7 +71,7 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
     def _word(self, node: c_ast.Node) -> tuple[str, list[str]]:
         """The array of a member, and the subscripts of its structure.
 
-        Raises: NotImplementedError for a structure that is reached in another way.
+        Raises: NotWrittenError for a structure that is reached in another way.
         """
         if isinstance(node, c_ast.StructRef):
             name, subscripts = self._word(node.name)
@@ -80,7 +84,7 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
         if isinstance(node, c_ast.ArrayRef):  # of rows of structures, or of structures that are a member
             name, subscripts = self._word(node.name)
             return name, [*subscripts, self.visit(node.subscript)]
-        raise NotImplementedError("a structure behind what is no array and no pointer into one")
+        raise NotWrittenError("a structure behind what is no array and no pointer into one")
 
     def _of_structures(self, node: c_ast.Node) -> tuple[str, str] | None:
         """The array and the index of a structure that is named, pointed to, or one of several."""
@@ -99,7 +103,7 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
     def _pointed(self, node: c_ast.Node) -> str:
         """The array that a pointer leads into.
 
-        Raises: NotImplementedError if the pointer's text does not name it.
+        Raises: NotWrittenError if the pointer's text does not name it.
         """
         if isinstance(node, c_ast.BinaryOp):
             return self._pointed(node.left)
@@ -107,5 +111,5 @@ class StructureText(c_generator.CGenerator):  # type: ignore[misc]
             return self._pointed(node.expr)
         found = self._of_structures(node)
         if found is None:
-            raise NotImplementedError("a pointer to structures that is computed from no array of them")
+            raise NotWrittenError("a pointer to structures that is computed from no array of them")
         return found[0]

@@ -14,8 +14,8 @@ import mapper
 from bench.measure import measure, show
 from bench.modulo_schedule.tuned_network import MEMORY_OPCODES, MappedLayer, factors, mapped_layers
 from mapper.api.problem import pose
+from mapper.api.search import Search
 from mapper.api.solution import Solution
-from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bench.measure import measure, show
 from mapper.api.comparison import Row
+from mapper.api.search import Search
 from mapper.api.solution import joint_certificate
-from mapper.api.solving import Search
 from mapper.cli.plot import draw_sweep
 from mapper.sweeping.sweep import Sweep, sweep
 

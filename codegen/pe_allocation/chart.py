@@ -7,7 +7,7 @@ from mapper.models.pe_allocation.cost import AllocationCost
 
 FRAMES = 3
 """Frames drawn: one fills the pipeline, the others show how often they come."""
-WIDTH, NAMES, BAR, ROW, MARGIN = 840, 120, 16, 22, 44
+WIDTH, NAMES, BAR, ROW, MARGIN = 420, 84, 16, 22, 36
 COLUMNS = 72
 MARKS = "012"
 
@@ -24,7 +24,7 @@ def chart(title: str, names: tuple[str, ...], cost: AllocationCost) -> str:
     ]
     for row, (name, timing) in enumerate(zip(names, cost.timed, strict=True)):
         y = MARGIN + row * ROW
-        lines.append(f'<text x="4" y="{y + 12}">{plain(name)}</text>')
+        lines.append(f'<text x="4" y="{y + 12}">{plain(name, NAMES // 7)}</text>')
         for frame in range(FRAMES):
             start = timing.start + frame * cost.interval
             x, width = NAMES + WIDTH * start / end, max(1.0, WIDTH * timing.latency / end)
@@ -44,7 +44,11 @@ def chart(title: str, names: tuple[str, ...], cost: AllocationCost) -> str:
                 'stroke-dasharray="2 3"/>'
             )
     lines.append(f'<text x="{NAMES}" y="{base + 16}">0</text>')
-    lines.append(f'<text x="{NAMES + WIDTH}" y="{base + 16}" text-anchor="end">{end:,} cycles</text>')
+    lines.append(f'<text x="{NAMES + WIDTH}" y="{base + 16}" text-anchor="end">{end:,}</text>')
+    middle = NAMES + WIDTH / 2
+    lines.append(
+        f'<text x="{middle:.0f}" y="{base + 16}" text-anchor="middle">cycles since the first frame</text>'
+    )
     return "\n".join([*lines, "</svg>", ""])
 
 

@@ -74,7 +74,7 @@ def _grid(
     cell: int,
     top: int,
 ) -> list[str]:
-    lines = []
+    lines, labels = [], []
     regions = placement.regions
     ways = by_key(placement.ways or shortest_ways(network, machine, regions, [members]))
     owners: dict[Pe, list[int]] = {}
@@ -93,7 +93,10 @@ def _grid(
             "</rect>"
         )
         if on and cell >= LABELLED_CELL:
-            lines.append(f'<text x="{x + 3}" y="{y + 12}" font-size="9">{plain(names[: cell // 6])}</text>')
+            labels.append(
+                f'<text x="{x + 3}" y="{y + 12}" font-size="9" stroke="#ffffff" stroke-width="2" '
+                f'stroke-opacity="0.7" paint-order="stroke">{plain(names[: cell // 6])}</text>'
+            )
 
     def middle(pe: Pe) -> tuple[int, int]:
         return MARGIN + pe[1] * cell + cell // 2, top + pe[0] * cell + cell // 2
@@ -107,7 +110,8 @@ def _grid(
             if feed in members:
                 way = ways["maps", feed, at]
                 lines += _route([middle(pe) for pe in way], 'stroke="#000000" marker-end="url(#tip)"')
-    return lines
+    # Names stand above the ways, with an edge that parts them.
+    return lines + labels
 
 
 def _route(points: list[tuple[int, int]], style: str) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from docs.papers.row import Drawing
-from mapper.reporting.chart import ROW, blank, figure_text, finished
+from mapper.reporting.chart import ROW, blank, finished
 from mapper.reporting.colour import SERIES
+from mapper.reporting.scale import figure_text
 
 Point = tuple[float, float]
 

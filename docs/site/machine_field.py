@@ -18,7 +18,8 @@ HEAD = """# Machine fields
 Made from the definitions of the fields by `python -m docs.site.machine_field`; do not edit.
 
 Every field of every class of machine, as a YAML or JSON file that `--arch` names writes it: `a.b` is field `b` of the
-object `a`, `a[].b` that of each object in the list `a`. A field without a default must be given. The last column says
+object `a`, `a[].b` that of each object in the list `a`. A field without a default must be given; `–` stands where
+there is no unit. The last column says
 whose the meaning of a field is and where the values of the preset come from; what no publication gives is this
 project's choice, as the preset's `description` says too. `mapper show PRESET > mine.yaml` writes a file to edit,
 `mapper schema NAME` what editors need to check it, and `--vary a.b=V1,V2` of `mapper sweep` tries other values. How a
@@ -34,6 +35,8 @@ CLASSES = {
     "hierarchy": ("Memory hierarchies", "eyeriss-like"),
 }
 """Documents of machines: what they are called, and a preset whose values stand in the table."""
+NO_UNIT = "–"
+"""Of names, lists, choices and what is true or false."""
 MOST_SHOWN = 24
 """Characters of a value that a table has room for."""
 
@@ -59,7 +62,7 @@ def _section(name: str) -> list[str]:
         assert told is not None, f"arch/field.yaml has no {field.path} of {owner}"
         is_shown = not field.has_fields and field.path not in ("name", "description")
         own = _value(_at(values, field.path)) if is_shown else ""
-        cells = [told.meaning, told.unit or "", _default(field), own, told.source]
+        cells = [told.meaning, told.unit or NO_UNIT, _default(field), own, told.source]
         lines.append(f"| `{field.path}` | " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return [*lines, ""]
 
@@ -74,7 +77,7 @@ def _default(field: MachineField) -> str:
     value = field.info.default
     if field.has_fields and value is not None:
         return "as below"
-    return _value(value)
+    return _value(value) or "empty"
 
 
 def _at(document: Any, path: str) -> Any:

@@ -1,13 +1,17 @@
 """Timeloop's mapping files, read and written: directives on loops and data spaces of each level.
 
 Permutations go from the innermost loop outwards, and a factor of 0 takes what is left of its loop. Of a spatial
-directive, the first ``split`` loops lie along X, the others along Y.
+directive, the first ``split`` loops lie along X, the others along Y. A loop along both has no place in one directive:
+then a level has one for each axis, which Timeloop does not read.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
+
+import yaml
 
 from mapper.arch.hierarchy import HierarchyMachine
 from mapper.arch.timeloop.value import factors, names, permutation
@@ -17,6 +21,8 @@ from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 
 Trips = dict[str, tuple[int, int | None]]
+Directive = tuple[Trips, list[str], int | None]
+"""Trips of loops, the permutation, and the split of a directive in space."""
 DATASPACE = ("dataspace", "datatype", "bypass", "bypassing")
 
 
@@ -29,8 +35,8 @@ def mapping_from_timeloop(
     """
     if not isinstance(entries, list):
         raise InputError(source, "mapping", "must list directives")
-    temporal: dict[str, tuple[Trips, list[str]]] = {}
-    spatial: dict[str, tuple[Trips, list[str], int | None]] = {}
+    temporal: dict[str, Directive] = {}
+    spatial: dict[str, list[Directive]] = defaultdict(list)
     passed: dict[str, set[str]] = {level.name: _never_kept(level.bypass, nest) for level in machine.levels}
     for entry in entries:
         if not isinstance(entry, Mapping):
@@ -44,30 +50,37 @@ def mapping_from_timeloop(
             for name in names(entry.get("bypass"), source, place):
                 passed[level] |= set(tensors_called(nest, name))
         elif kind == "temporal":
-            temporal[level] = (_trips(entry, nest, place, source), _order(entry, nest, place, source))
+            if level in temporal:
+                raise InputError(source, f"{place}.type", "is temporal twice; leave one out")
+            temporal[level] = _directive_on_loops(entry, nest, place, source)
         elif kind == "spatial":
-            split = entry.get("split")
-            if split is not None and type(split) is not int:
-                raise InputError(source, f"{place}.split", "must be an integer")
-            spatial[level] = (_trips(entry, nest, place, source), _order(entry, nest, place, source), split)
+            spatial[level].append(_directive_on_loops(entry, nest, place, source))
         else:
             raise InputError(
                 source, f"{place}.type", f"{str(kind)[:30]!r} is not temporal, spatial or dataspace"
             )
-    _fill(nest, [*(one[0] for one in temporal.values()), *(one[0] for one in spatial.values())], source)
+    directives = [*temporal.values(), *(one for own in spatial.values() for one in own)]
+    _fill(nest, [trips for trips, _, _ in directives], source)
     levels = []
     for memory in machine.levels:
-        time, order = temporal.get(memory.name, ({}, []))
-        space, across, split = spatial.get(memory.name, ({}, [], None))
+        time, order, _ = temporal.get(memory.name, ({}, [], None))
+        space = [_space(*one, memory.fanout.x, nest) for one in reversed(spatial[memory.name])]
         levels.append(
             LevelMapping(
                 memory.name,
                 tuple(one.name for one in nest.operands if one.name not in passed[memory.name]),
                 tuple(TemporalLoop(loop, *time[loop]) for loop in _outwards(order, time, nest)),
-                _space(space, across, split, memory.fanout.x, nest),
+                tuple(one for own in space for one in own),
             )
         )
     return HierarchyMapping(tuple(levels))
+
+
+def _directive_on_loops(entry: Mapping[str, Any], nest: LoopNest, place: str, source: str) -> Directive:
+    split = entry.get("split")
+    if split is not None and type(split) is not int:
+        raise InputError(source, f"{place}.split", "must be an integer")
+    return _trips(entry, nest, place, source), _order(entry, nest, place, source), split
 
 
 def _never_kept(bypass: list[str], nest: LoopNest) -> set[str]:
@@ -156,17 +169,40 @@ def timeloop_document(mapping: HierarchyMapping, nest: LoopNest) -> dict[str, An
             {"target": level.level, "type": "datatype", "keep": list(level.keep), "bypass": passed}
         )
     for level in reversed(mapping.levels):
-        if level.spatial:
-            inwards = [
-                *(one for one in level.spatial if one.axis == "y"),
-                *(one for one in level.spatial if one.axis == "x"),
-            ]
-            order = [one.loop for one in reversed(inwards)]
-            split = sum(one.axis == "x" for one in level.spatial)
-            entries.append(_directive(level.level, "spatial", inwards, order, nest) | {"split": split})
+        for part in _directives_in_space(level):
+            order = [one.loop for one in reversed(part)]
+            split = sum(one.axis == "x" for one in part)
+            entries.append(_directive(level.level, "spatial", part, order, nest) | {"split": split})
         order = [one.loop for one in reversed(level.temporal)]
         entries.append(_directive(level.level, "temporal", level.temporal, order, nest))
     return {"mapping": entries}
+
+
+def _directives_in_space(level: LevelMapping) -> list[list[SpatialLoop]]:
+    """Loops in space of each directive, outer to inner, those along X innermost: one directive, or one for each axis if
+    a loop lies along both."""
+    along_x = [one for one in level.spatial if one.axis == "x"]
+    along_y = [one for one in level.spatial if one.axis == "y"]
+    if {one.loop for one in along_x} & {one.loop for one in along_y}:
+        return [along_x, along_y]
+    return [[*along_y, *along_x]] if level.spatial else []
+
+
+def timeloop_text(mapping: HierarchyMapping, nest: LoopNest) -> str:
+    """A mapping file with the directives, and above them, as remarks, what Timeloop does not take as it stands."""
+    remarks = [
+        f"{level.level}: a loop along both X and Y takes two spatial directives, which Timeloop does not read"
+        for level in mapping.levels
+        if len(_directives_in_space(level)) > 1
+    ]
+    remarks += [
+        f"{loop} runs to {bound}, not to {nest.trip_counts[loop]}: write that bound into Timeloop's problem file"
+        for loop, bound in mapping.padded
+        if bound > nest.trip_counts[loop]
+    ]
+    document = timeloop_document(mapping, nest)
+    body: str = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=100)
+    return "".join(f"# {one}\n" for one in remarks) + body
 
 
 def _directive(level: str, kind: str, loops: Any, order: list[str], nest: LoopNest) -> dict[str, Any]:

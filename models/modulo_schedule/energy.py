@@ -48,6 +48,18 @@ def energy_pj(machine: CgraMachine, activity: Activity | None, cycles: int | Non
     return sum(causes.values()) if causes else None
 
 
+def cost_of_several_loops(
+    machine: CgraMachine, activity: Activity | None, cycles: int | None
+) -> dict[str, int | float | None]:
+    """The cost keys of the kind for a part of several loops: intervals and stages are each loop's own."""
+    undefined = dict.fromkeys(("ii", "mii", "res_mii", "rec_mii", "stages"))
+    return undefined | {
+        "cycles": cycles,
+        "latency_ms": milliseconds(machine, cycles),
+        "energy_pj": energy_pj(machine, activity, cycles),
+    }
+
+
 def _operation_pj(price: ActionEnergy, opcode: str) -> float:
     kind = OPERATION_CLASS.get(opcode, "integer")
     return price.operation_pj.get(opcode, price.operation_pj.get(kind, 0.0))

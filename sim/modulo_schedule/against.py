@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy.typing as npt
 
 from mapper.sim.modulo_schedule.report import largest_error
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_execution import Memory, execute
-from mapper.workloads.reference.kernel import seeded_memory
+from mapper.workloads.reference.kernel import seeded_memory, within
 
 Origins = Mapping[str, int]
 """Per array the word that its pointer leads to; 0 where nothing is said."""
@@ -54,7 +51,7 @@ def agreement(kernel: Kernel, compiled: Compiled, seed: int) -> Agreement:
     tried = list[Agreement]()
     for most, one, leads in ((None, kernel, {}), (7, kernel, {}), (7, larger, origins), (1, larger, origins)):
         words = seeded_memory(one, seed)
-        words = words if most is None else {name: _small(each, most) for name, each in words.items()}
+        words = words if most is None else {name: within(each, most) for name, each in words.items()}
         found = replace(_on(one, words, leads, trips, compiled), most=most, middle=bool(leads))
         tried.append(found)
         if found.equal or (found.leaves is None and kernel.trip_count is not None):
@@ -95,7 +92,3 @@ def _in_the_middle(kernel: Kernel) -> tuple[Kernel, Origins]:
     )
     arrays = tuple(replace(one, words=one.words + origins.get(one.name, 0)) for one in kernel.arrays)
     return replace(kernel, graph=replace(kernel.graph, operations=operations), arrays=arrays), origins
-
-
-def _small(words: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
-    return words if words.dtype.kind == "f" else words & most

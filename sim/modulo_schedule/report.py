@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,15 +19,18 @@ from mapper.models.modulo_schedule.energy import energy_pj, milliseconds
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule.simulation import Run, simulate
 from mapper.sim.modulo_schedule.symbol import reference_trace
+from mapper.workloads.document import InputError
 from mapper.workloads.graph.entry import entered
 from mapper.workloads.graph.kernel import Kernel
-from mapper.workloads.graph.kernel_execution import execute
+from mapper.workloads.graph.kernel_execution import Memory, execute
 from mapper.workloads.graph.opcode import ARITY
-from mapper.workloads.reference.kernel import seeded_memory
+from mapper.workloads.reference.kernel import seeded_memory, within
 
 SYMBOLIC_REPETITIONS = 4
 """Iterations beyond the stages and the longest distance that symbols are followed for: by then all words are
 active together, and what they read has been overwritten several times."""
+SMALL = (7, 1)
+"""Bounds of the integers in memory, one tried after another."""
 MOST_ISSUES = 200_000
 """Issued words that one report runs at the most; a longer loop is run for its first iterations."""
 
@@ -83,12 +87,11 @@ def simulated(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, se
     symbolic = simulate(configuration, machine, {}, short, "symbols")
     same_symbols = symbolic.trace == reference_trace(kernel.graph, short)
     run, iterations, error, same_numbers = symbolic, short, 0.0, True
-    numeric = _has_numbers(kernel)
+    numeric, notes = _has_numbers(kernel), list[str]()
     if numeric:
         trips = kernel.trip_count or kernel.assumed_trips or 0
         iterations = min(trips, max(short, MOST_ISSUES // max(1, len(configuration.words))))
-        memory = seeded_memory(kernel, seed)
-        expected = execute(replace(kernel, trip_count=iterations), memory)
+        memory, expected, notes = _seeded(replace(kernel, trip_count=iterations), seed)
         run = simulate(assemble(entered(kernel, memory), machine, schedule), machine, memory, iterations)
         error = largest_error(expected, run.memory)
         same_numbers = all(words.tobytes() == run.memory[name].tobytes() for name, words in expected.items())
@@ -107,8 +110,27 @@ def simulated(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, se
             "drain_cycles": run.drain_cycles,
             "values": "numbers and symbols" if numeric else "symbols",
             "violations": [violation.to_json() for violation in violations],
+            **({"notes": notes} if notes else {}),
         },
     )
+
+
+def _seeded(kernel: Kernel, seed: int) -> tuple[Memory, Memory, list[str]]:
+    """Seeded memory, what the loop makes of it, and what is to be said of it: integers are small where, as indices,
+    they would lead out of the arrays.
+
+    Raises: InputError if an access lies outside its array even so.
+    """
+    memory = seeded_memory(kernel, seed)
+    try:
+        return memory, execute(kernel, memory), []
+    except InputError as error:
+        for most in SMALL:
+            fewer = {name: within(words, most) for name, words in memory.items()}
+            with suppress(InputError):
+                said = f"integers in memory are from 0 to {most}, as others lead out of the arrays"
+                return fewer, execute(kernel, fewer), [said]
+        raise error from None
 
 
 def _has_numbers(kernel: Kernel) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 
 from mapper.arch.overlay import SCALE, OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
+from mapper.formulations.algorithm_selection.program.whole_cost import Costs
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.resource import widest

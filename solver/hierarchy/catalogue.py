@@ -25,6 +25,8 @@ from mapper.solver.outcome import Outcome
 BRANCH_AND_BOUND = with_imperfect_factors(branch_and_bound.BRANCH_AND_BOUND)
 FIRST_STEPS = 1_000
 """Of hill climbing, for a first mapping."""
+CLIMBED = 0.2
+"""Of a limit, where nothing better is known."""
 LARGE = 1_000_000
 """Tiles of the whole nest, before any loop goes into space: beyond, branch and bound takes long to find mappings."""
 
@@ -32,6 +34,8 @@ LARGE = 1_000_000
 def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
     """Branch and bound. What it cannot prove has the better of its mapping and that of annealing, with its bound; large
     problems are annealed first, and it starts from there, or from a short climb where neighbours may hand words on.
+    Where it starts from nothing, a part of a limit is left for a climb, since what is cut off before its first table is
+    filled has no mapping to speak of.
 
     Raises: ContradictionError if they cannot both be right.
     """
@@ -45,7 +49,12 @@ def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMa
     if first is not None and first.mapping is not None and first.value is not None:
         start = Start(problem, first.mapping, first.value, None, ANNEALING.name)
         effort = replace(effort, start=start)
+    whole = effort
+    if effort.known_mapping(problem) is None:
+        effort = _part(effort, 1 - CLIMBED)
     exact = replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
+    if exact.stop == "time_limit" and effort is not whole:
+        return _climbed(problem, exact, whole)
     if exact.proven or (annealed is None and exact.stop != "complete"):
         return exact
     annealed = annealed or _annealed(problem, effort)
@@ -59,10 +68,21 @@ def _annealed(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMap
     return replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
 
 
-def _part(effort: Effort) -> Effort:
-    """A third of the time that is left."""
+def _climbed(
+    problem: HierarchyProblem, exact: Outcome[HierarchyMapping], effort: Effort
+) -> Outcome[HierarchyMapping]:
+    """What was cut off, with the better mapping of its own and of a climb in the time that is left."""
+    found = replace(hill_climbing(problem.as_it_is(), effort), method=HILL_CLIMBING.name)
+    refuse_contradiction(exact, found, slack=ROUNDING * abs(exact.value or 0))
+    if found.value is None or (exact.value is not None and exact.value <= found.value):
+        return exact
+    return replace(found, bound=exact.bound, stop=exact.stop)
+
+
+def _part(effort: Effort, share: float = 1 / 3) -> Effort:
+    """A share of the time that is left."""
     left = effort.seconds_left()
-    return effort if left is None else replace(effort, deadline=time.monotonic() + left / 3)
+    return effort if left is None else replace(effort, deadline=time.monotonic() + left * share)
 
 
 def _is_large(problem: HierarchyProblem) -> bool:

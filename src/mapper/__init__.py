@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from mapper.api.comparison import compare
     from mapper.api.explaining import explain
     from mapper.api.inference import Inference, load
+    from mapper.api.search import Search
     from mapper.api.side_by_side import side_by_side
     from mapper.api.solution import Solution
-    from mapper.api.solving import Search
     from mapper.api.trade_off import front
     from mapper.api.verb import evaluate, generate, simulate, solve
     from mapper.kind.part import Options
@@ -57,7 +57,7 @@ _HOMES = {
     "Inference": "mapper.api.inference",
     "InputError": "mapper.workloads.document",
     "Options": "mapper.kind.kind",
-    "Search": "mapper.api.solving",
+    "Search": "mapper.api.search",
     "Solution": "mapper.api.solution",
     "certify": "mapper.proving.proof_document",
     "check": "mapper.proving.checker",

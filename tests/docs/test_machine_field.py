@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 import pytest
@@ -28,6 +29,12 @@ def test_every_field_has_words_and_no_words_are_of_a_field_that_is_gone() -> Non
             assert field.told is not None, f"add {field.owner.__name__}.{field.name} to arch/field.yaml"
             known.add((field.owner.__module__.rpartition(".")[2], field.owner.__name__, field.name))
     assert all_told() == known
+
+
+def test_no_field_lacks_its_unit_its_default_or_its_source() -> None:
+    rows = [re.split(r"(?<!\\)\|", line) for line in page().splitlines() if line.startswith("| `")]
+    assert len(rows) > 250
+    assert [row[1] for row in rows if not (row[3].strip() and row[4].strip() and row[6].strip())] == []
 
 
 @pytest.mark.parametrize("name", CLASSES)

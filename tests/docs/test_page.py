@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 # The tour runs beside the README: tests/mapper/test_readme.py.
 SHOWING = [page for page in PAGES if commands(page) and page != ROOT / "docs" / "tour.md"]
+WITH_LONG = [page for page in SHOWING if commands(page, long=False) != commands(page)]
 COMMANDS = list(command_reference.commands(typer.main.get_command(app)))
 
 
@@ -29,9 +30,27 @@ def name(page: Path) -> str:
 def test_every_command_of_a_page_runs_and_shows_its_figures(
     page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    runs_as_shown(page, False, monkeypatch, tmp_path, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_LONG, ids=name)
+def test_the_long_commands_of_a_page_do_too(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs_as_shown(page, True, monkeypatch, tmp_path, capsys)
+
+
+def runs_as_shown(
+    page: Path,
+    long: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
-    printed = run_commands(page, monkeypatch, capsys)
-    for figure in figures(page):
+    printed = run_commands(page, monkeypatch, capsys, long)
+    for figure in figures(page, long):
         assert figure in printed, f"{figure} stands in {page.name}, but no command prints it"
 
 

@@ -97,8 +97,10 @@ def hierarchy() -> tuple[bytes, ...]:
 @cache
 def modulo_schedule() -> tuple[bytes, ...]:
     from mapper.solver.proof import Claim
+    from mapper.workloads.whole.program import AUTO
     from tests.checkers.modulo_schedule.checking import claim_of, proof_of
     from tests.checkers.modulo_schedule.test_proofs import posed, solved
+    from tests.checkers.modulo_schedule.test_whole_proof import proof as whole_proof
     from tests.formulations.modulo_schedule.test_infeasible import IMPOSSIBLE
     from tests.formulations.modulo_schedule.test_parity import TRIANGLE
     from tests.formulations.modulo_schedule.test_parity import problem as on_board
@@ -106,6 +108,7 @@ def modulo_schedule() -> tuple[bytes, ...]:
     problems = [posed("dot", "srp-2x2"), posed("saturate", "mesh-2x2")]
     known = [proof_of(one, claim_of(solved(one))) for one in problems]
     known += [proof_of(one, Claim("infeasible", None, None, None)) for one in IMPOSSIBLE.values()]
+    known += [whole_proof(), whole_proof(AUTO)]
     return _files([*known, proof_of(on_board("mesh-2x2", *TRIANGLE), Claim("bounded", None, None, 2))])
 
 

@@ -19,7 +19,7 @@ from mapper.models.tiling.padding import Padding
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import AUTOMATIC, BRANCH_AND_BOUND
-from mapper.solver.tiling.cover import candidate
+from mapper.solver.tiling.cover import block
 from mapper.solver.tiling.cover.covering import MANY_OPEN
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
 from mapper.solver.tiling.heuristic.dive import DIVE
@@ -77,7 +77,7 @@ def test_covers_that_leave_too_many_tiles_open_are_said_to_be_left_out(
 ) -> None:
     posed = problem(matrix_product(24, 24, 24))
     posed = replace(posed, padding=Padding.every(posed.nest))
-    monkeypatch.setattr(candidate, "MOST_OPEN", 1)
+    monkeypatch.setattr(block, "MOST_OPEN", 1)
     found = BRANCH_AND_BOUND.search(posed, Effort())
     assert found.mapping is not None and not verify(posed, found.mapping).broken
     assert not found.proven and found.restrictions == (MANY_OPEN,)

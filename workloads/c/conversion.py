@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from pycparser import c_ast
+from pycparser import c_ast, c_generator
 
 from mapper.workloads.c.file import LoopPlace
 from mapper.workloads.document import InputError
@@ -64,6 +64,20 @@ class Conversions:
     def fault(self, node: c_ast.Node, remedy: str) -> InputError:
         """What is wrong at ``node``."""
         return self.place_of_loop.fault(node, remedy)
+
+    def without_value(self, node: c_ast.Node, name: str) -> InputError:
+        """What is wrong with a name that is neither a scalar nor an array here."""
+        place = self.place_of_loop
+        waiting: list[c_ast.Node] = [*place.declarations, place.function]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, c_ast.Decl) and one.name == name:
+                shown = " ".join(c_generator.CGenerator().visit_Decl(one).split())[:60]
+                known = "numbers of up to 64 bits, arrays, structures and pointers to them"
+                remedy = f"{shown} is outside the subset; use {known}"
+                return self.fault(node, remedy)
+            waiting += [child for _, child in one.children()]
+        return self.fault(node, f"{name[:40]} is not declared; declare or #define it")
 
     def note(self, line: str) -> None:
         """Says, once, what was assumed."""

@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from mapper.workloads.c.place import Places
 from mapper.workloads.c.type import type_of, underlying
+from mapper.workloads.c.unit import ASSEMBLY
 from mapper.workloads.graph.opcode import rounded, wrapped
 from mapper.workloads.loop.body import Value, floating, integer
 from mapper.workloads.loop.kind import FLOATING, Kind, ValueType, opcode
@@ -74,6 +75,8 @@ class Expressions(Places):
         name = str(getattr(node.name, "name", "?")).removeprefix("__builtin_")
         found = OPERATION_CALLS.get(name)
         if found is None:
+            if name == ASSEMBLY:
+                raise self.fault(node, "assembly is outside the subset; write it in C")
             known = ", ".join(OPERATION_CALLS)
             remedy = f"calls of {name[:40]} are outside the subset, but for {known}; write it out"
             raise self.fault(node, remedy)
@@ -219,7 +222,7 @@ class Expressions(Places):
         if name in self.arrays and name not in self.scalars:
             return replace(integer(0), base=name)
         if name not in self.scalars:
-            raise self.fault(node, f"{name[:40]} is not declared; declare or #define it")
+            raise self.without_value(node, name)
         found = self.scalars[name]
         if found is None:
             raise self.fault(node, f"{name[:40]} has no value that is known here; assign one before the loop")

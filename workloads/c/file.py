@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from pycparser import c_ast, c_parser
 from pycparser.c_parser import ParseError
 
-from mapper.workloads.c.preprocessor import preprocessed_by_system
+from mapper.workloads.c.preprocessor import LARGEST_HEADER_BYTES, preprocessed_by_system
 from mapper.workloads.c.reading import SourceReading
-from mapper.workloads.c.text import DirectiveError, checked, preprocessed
+from mapper.workloads.c.text import DirectiveError, Origin, checked, preprocessed
 from mapper.workloads.c.unit import Unit, cut
-from mapper.workloads.document import InputError
+from mapper.workloads.document import InputError, decoded, read_bytes
 from mapper.workloads.network.network import InputFile
 
 REFUSED = {
@@ -23,6 +25,7 @@ REFUSED = {
     "Union": "unions are outside the subset; use numbers and arrays of them",
 }
 """Per node type of the parser why it is refused inside a loop."""
+_PARSERS_WORDS = re.compile(r"(?P<file>\d+):(?P<line>\d+):(?:(?P<column>\d+):)? *(?P<what>.*)", re.DOTALL)
 Loop: TypeAlias = Any
 """A node of one of ``LOOPS``: the parser has no types."""
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
@@ -33,7 +36,7 @@ class LoopPlace:
     """One innermost loop: the file's global declarations and types, the functions that may be called, the function,
     and the loop. ``others``: how many more innermost loops the function has; ``files``: names by the number that
     coordinates give; ``inputs``: the headers that were read; ``structures``: those that are declared, by their tags;
-    ``text``: the function with what it names, preprocessed."""
+    ``text``: the function with what it names, preprocessed; ``written``: the user's files, by their numbers."""
 
     source: str
     declarations: tuple[c_ast.Decl, ...]
@@ -46,6 +49,7 @@ class LoopPlace:
     inputs: tuple[InputFile, ...] = ()
     structures: Mapping[str, c_ast.Struct] = field(default_factory=dict)
     text: str = ""
+    written: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -53,18 +57,16 @@ class LoopPlace:
         return str(self.function.decl.name)
 
     def fault(self, node: c_ast.Node, remedy: str) -> InputError:
-        """What is wrong at ``node``, in the user's own file and line."""
-        return fault(self.source, self.files, node, self.name, remedy)
+        """What is wrong at ``node``, in the user's own file, line and column."""
+        origin = Origin(self.source, self.files, self.text, self.written)
+        return fault(origin, node, self.name, remedy)
 
 
-def fault(source: str, files: tuple[str, ...], node: c_ast.Node, name: str, remedy: str) -> InputError:
+def fault(origin: Origin, node: c_ast.Node, name: str, remedy: str) -> InputError:
     """What is wrong at ``node`` in function ``name``."""
-    coord = node.coord
-    if coord is None:
-        return InputError(source, name, remedy)
-    number = str(coord.file)
-    file = files[int(number)] if number.isdecimal() and int(number) < len(files) else source
-    return InputError(f"{file}:{coord.line}", name, remedy)
+    at = node.coord
+    place = origin.source if at is None else origin.place(str(at.file), at.line, at.column)
+    return InputError(place, name, remedy)
 
 
 def find_loop(
@@ -90,8 +92,9 @@ def find_loops(text: str, source: str, function: str | None, reading: SourceRead
     """
     plain, inputs = expanded(text, source, reading)
     unit = cut(plain, source)
+    written = {0: text, **_headers(unit, inputs)}
     chosen_name = _function(unit, function)
-    parsed, own_text = _parsed(unit, chosen_name)
+    parsed, own_text = _parsed(unit, chosen_name, written)
     defined = {str(one.decl.name): one for one in parsed.ext if isinstance(one, c_ast.FuncDef)}
     # In broken text the parser takes arrays, too, for functions with a body.
     if chosen_name not in defined or not isinstance(defined[chosen_name].decl.type, c_ast.FuncDecl):
@@ -100,13 +103,15 @@ def find_loops(text: str, source: str, function: str | None, reading: SourceRead
     files = tuple(unit.files)
     loops = innermost(chosen.body)
     if not loops:
-        raise fault(source, files, chosen, chosen_name, "has no loop; give a function with one")
+        origin = Origin(source, files, own_text, written)
+        raise fault(origin, chosen, chosen_name, "has no loop; give a function with one")
     declarations = tuple(item for item in parsed.ext if isinstance(item, c_ast.Decl))
     types = {str(item.name): item.type for item in parsed.ext if isinstance(item, c_ast.Typedef)}
     structures = {str(one.name): one for one in _structures(parsed)}
     return tuple(
         LoopPlace(
-            source, declarations, chosen, loop, len(loops) - 1, types, defined, files, inputs, structures, own_text
+            source, declarations, chosen, loop, len(loops) - 1, types, defined, files, inputs, structures, own_text,
+            written,
         )
         for loop in loops
     )  # fmt: skip
@@ -123,33 +128,57 @@ def expanded(text: str, source: str, reading: SourceReading) -> tuple[str, tuple
     return found.text, found.files
 
 
-def _parsed(unit: Unit, function: str) -> tuple[c_ast.FileAST, str]:
+def _headers(unit: Unit, inputs: tuple[InputFile, ...]) -> dict[int, str]:
+    """The texts of the user's headers, by their numbers."""
+    found = {}
+    for one in inputs:
+        if one.path in unit.files:
+            found[unit.files.index(one.path)] = decoded(
+                read_bytes(Path(one.path), LARGEST_HEADER_BYTES), one.path
+            )
+    return found
+
+
+def _parsed(unit: Unit, function: str, written: Mapping[int, str]) -> tuple[c_ast.FileAST, str]:
     """The chosen function with what it names, parsed and as text; without the functions that it calls where those
     cannot be read."""
     try:
         text = unit.around(function)
-        return _parse(text, unit), text
+        return _parse(text, unit, written), text
     except InputError:
         text = unit.around(function, callees=False)
-        return _parse(text, unit), text
+        return _parse(text, unit, written), text
 
 
-def _parse(text: str, unit: Unit) -> c_ast.FileAST:
-    source = unit.source
+def _parse(text: str, unit: Unit, written: Mapping[int, str]) -> c_ast.FileAST:
+    source, parser = unit.source, c_parser.CParser()
     try:
-        return c_parser.CParser().parse(checked(text, source), "0")
+        return parser.parse(checked(text, source), "0")
     except ParseError as error:
-        number, _, rest = str(error).partition(":")
-        known = number.isdecimal() and int(number) < len(unit.files)
-        line, _, what = rest.partition(":")
-        place = f"{unit.files[int(number)] if known else source}:{line}" if line.isdecimal() else source
-        what = what.lstrip("0123456789: ")[:200] or rest[:200]
+        number, line, column, what = _said(str(error), parser)
+        origin = Origin(source, tuple(unit.files), text, written)
+        place = origin.place(number, line, column) if line else source
         raise InputError(place, "", f"is not C that this reader understands ({what}); correct it") from None
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
     except (AssertionError, AttributeError, ValueError, IndexError, KeyError, TypeError) as error:
         # What the parser does not foresee in broken text it answers with one of these.
         raise InputError(source, "", f"is not C ({type(error).__name__} in the parser); correct it") from None
+
+
+def _said(error: str, parser: Any) -> tuple[str, int, int | None, str]:
+    """File, line (0: not known), column and fault of what the parser says; where it names no line, it is that of the
+    word that it has come to."""
+    found = _PARSERS_WORDS.match(error)
+    if found is not None:
+        column = None if found["column"] is None else int(found["column"])
+        return found["file"], int(found["line"]), column, found["what"][:200]
+    ahead = getattr(parser, "_tokens", None)
+    word = None if ahead is None else ahead.peek(1)
+    what = error.lstrip("0123456789: ")[:200]
+    if word is None:
+        return "", 0, None, what
+    return str(word.filename), word.lineno, word.column, f"{what.lower()} at {word.value[:40]}"
 
 
 def _function(unit: Unit, name: str | None) -> str:

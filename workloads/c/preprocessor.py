@@ -21,14 +21,14 @@ MOST_OUTPUT_BYTES = 1 << 23
 LARGEST_HEADER_BYTES = 1 << 20
 DEEPEST_INCLUDE = 64
 WITHOUT = (
-    "__attribute__(x)=", "__extension__=", "__asm__(x)=", "__asm(x)=", "__inline=inline", "__inline__=inline",
+    "__attribute__(x)=", "__extension__=", "__inline=inline", "__inline__=inline",
     "__restrict=restrict", "__restrict__=restrict", "__const=const", "__volatile__=volatile", "__volatile=volatile",
     "__signed__=signed", "_Noreturn=", "__builtin_va_list=int", "__alignof__=sizeof", "__thread=",
 )  # fmt: skip
 """The compiler's own words, which are no C and say nothing of a loop."""
 _MARK = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
 _PLACED = re.compile(
-    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>[^\n]+)", re.MULTILINE
+    r"^(?P<file>[^:\n]+):(?P<line>\d+(?::\d+)?): (?:fatal )?error: (?P<what>[^\n]+)", re.MULTILINE
 )
 
 

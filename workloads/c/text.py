@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 from mapper.workloads.document import InputError
 
@@ -14,13 +17,80 @@ MOST_REPEATED = 64
 """Brackets, parentheses and stars right after each other: what the parser makes of them grows with their square."""
 OWN_NAMES = {"__restrict__": "restrict", "__restrict": "restrict"}
 
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+MOST_ALIGNED = 500
+"""Words and signs of a line in which a place is looked for."""
+
+_COMMENT = re.compile(
+    r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?|(?P<comment>/\*.*?(?P<end>\*/|\Z)|//[^\n]*)', re.DOTALL
+)
+"""A comment, or what holds none."""
+_MARK = re.compile(r'#\s*(\d+)(?:\s*"(\d*)")?')
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINE = re.compile(r"#\s*define\s+([A-Za-z_]\w*)(\(?)[ \t]*(.*)")
 _IGNORED = re.compile(r"#\s*pragma\b|#\s*$")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _REPEATED = re.compile(rf"(?:(?:\[[^\[\]]*\]|\([^()]*\)|\*)\s*){{{MOST_REPEATED + 1}}}")
 _CONSTANT = re.compile(r"[\w.+\-*/%<>&|^~() ]+")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the text that is parsed comes from: ``files`` are the names by the numbers in its line marks, ``read`` the
+    text itself, ``written`` the user's own texts by the same numbers."""
+
+    source: str
+    files: tuple[str, ...] = ()
+    read: str = ""
+    written: Mapping[int, str] = field(default_factory=dict)
+
+    def place(self, file: str, line: int, column: int | None) -> str:
+        """``FILE:LINE:COLUMN`` as the user has it, without the column if the preprocessor's doings hide it."""
+        number = int(file) if file.isdecimal() and int(file) < len(self.files) else None
+        name = self.source if number is None else self.files[number]
+        if number is None or column is None or number not in self.written:
+            return f"{name}:{line}"
+        lines = _COMMENT.sub(_blank, self.written[number]).split("\n")
+        if not 0 < line <= len(lines):
+            return f"{name}:{line}"
+        found = _column(self._line(number, line), column, lines[line - 1])
+        return f"{name}:{line}" if found is None else f"{name}:{line}:{found}"
+
+    def _line(self, number: int, line: int) -> str:
+        """The line of the text that is parsed; where several stand for one of the user's, the last."""
+        file, at, found = 0, 0, ""
+        for one in self.read.split("\n"):
+            at += 1
+            mark = _MARK.match(one)
+            if mark is not None:
+                at, file = int(mark[1]) - 1, int(mark[2]) if mark[2] else file
+            elif (file, at) == (number, line):
+                found = one
+        return found
+
+
+def _blank(found: re.Match[str]) -> str:
+    if found["comment"] is None:
+        return found[0]
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _column(read: str, column: int, written: str) -> int | None:
+    """The column, from 1, in the user's line ``written`` of what stands in ``column`` of the line ``read`` that the
+    preprocessor has made of it: of the same word, or of the macro that the word comes from."""
+    ours, own = list(_TOKEN.finditer(read)), list(_TOKEN.finditer(written))
+    at = next((at for at, one in enumerate(ours) if one.start() < column <= one.end()), None)
+    if at is None or not own or max(len(ours), len(own)) > MOST_ALIGNED:
+        return None
+    matcher = SequenceMatcher(None, [one[0] for one in ours], [one[0] for one in own], autojunk=False)
+    for what, begin, end, there, _ in matcher.get_opcodes():
+        if what == "equal" and begin <= at < end:
+            return own[there + at - begin].start() + 1
+        if begin <= at < end:
+            known = {one[0] for one in ours}
+            last = min(there, len(own) - 1)
+            macro = next((one for one in own[last::-1] if one[0] not in known), own[last])
+            return macro.start() + 1
+    return None
 
 
 class DirectiveError(InputError):
@@ -33,8 +103,9 @@ def preprocessed(text: str, source: str) -> str:
     Raises: DirectiveError for any but ``#pragma`` and ``#define`` of numbers or arithmetic of numbers; InputError if
     the text becomes too long.
     """
-    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n") + " ", text)
-    text = re.sub(r"\\[ \t]*\n", " ", text)
+    _refuse_open_comment(text, source)
+    text = _COMMENT.sub(_emptied, text)
+    text = _joined(text)
     constants = dict(OWN_NAMES)
     lines: list[str] = []
     length = 0
@@ -57,6 +128,34 @@ def preprocessed(text: str, source: str) -> str:
         if len(constants) > MOST_CONSTANTS:
             raise InputError(source, f"line {number}", f"more than {MOST_CONSTANTS} #defines; give fewer")
     return "\n".join(lines)
+
+
+def _emptied(found: re.Match[str]) -> str:
+    if found["comment"] is None:
+        return found[0]
+    return "\n" * found[0].count("\n") + " "
+
+
+def _joined(text: str) -> str:
+    """``text`` with lines that go on in the next in one; empty ones after it keep the others where they are."""
+    found: list[str] = []
+    parts: list[str] = []
+    for line in text.split("\n"):
+        end = line.rstrip(" \t")
+        if end.endswith("\\"):
+            parts.append(end[:-1])
+            continue
+        found += [" ".join([*parts, line]), *[""] * len(parts)]
+        parts = []
+    return "\n".join([*found, *parts])
+
+
+def _refuse_open_comment(text: str, source: str) -> None:
+    for found in _COMMENT.finditer(text):
+        if found["end"] == "":
+            line = text.count("\n", 0, found.start()) + 1
+            column = found.start() - text.rfind("\n", 0, found.start())
+            raise InputError(f"{source}:{line}:{column}", "", "a comment is not closed; end it with */")
 
 
 def checked(found: str, source: str) -> str:

@@ -15,7 +15,7 @@ MOST_CHUNKS = 20_000
 _TOKEN = re.compile(
     r'(?P<mark>^[ \t]*#[ \t]*(?:line[ \t]+)?(?P<line>\d+)[ \t]*(?:"(?P<file>(?:[^"\\\n]|\\.)*)")?(?P<flags>[^\n]*)$)'
     r"|(?P<other>^[ \t]*#[^\n]*$)"
-    r'|(?P<text>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
+    r'|(?P<text>"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?)'
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\.?\d[\w.]*)|(?P<sign>[^\s\w])|(?P<end>\n)",
     re.MULTILINE,
 )
@@ -58,6 +58,10 @@ _COMPILERS_WORDS = re.compile(
     r"\b(?:__attribute__|__attribute|__asm__|__asm|asm|__declspec|_Pragma|_Alignas|_Static_assert)\b\s*(?:volatile\s*|goto\s*)?"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\b(?:__extension__|_Noreturn|__inline__|__inline|_Thread_local)\b"
 )
+
+ASSEMBLY = "__asm__"
+"""What a statement of assembly calls in the text that is read."""
+_ASSEMBLY = (ASSEMBLY, "__asm", "asm")
 
 
 @dataclass
@@ -119,7 +123,10 @@ class Unit:
 
 
 def _emptied(found: re.Match[str]) -> str:
-    return " " + "\n" * found[0].count("\n")
+    """Nothing; but assembly that is a statement stays one, a call that the reader refuses where it matters."""
+    lines = "\n" * found[0].count("\n")
+    is_statement = found.string[: found.start()].rstrip()[-1:] in ("{", "}", ";", ":")
+    return f" {ASSEMBLY}(){lines}" if is_statement and found[0].startswith(_ASSEMBLY) else f" {lines}"
 
 
 class _Cutting:

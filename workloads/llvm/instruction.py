@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from mapper.workloads.graph.opcode import wrapped
+from mapper.workloads.llvm.alias import Said, said
 from mapper.workloads.llvm.copy import COPIES, copy
 from mapper.workloads.llvm.module import Instruction, IrLoop
 from mapper.workloads.llvm.type import SCALARS, element, pointed_type, size_of
@@ -48,6 +49,7 @@ class Instructions:
         self.values: dict[str, Value] = {}
         self.units: dict[str, int] = {}
         self.arrays: dict[str, ArrayShape] = {}
+        self.said: dict[str, list[Said]] = {}
         self.symbols: dict[str, int] = {}
         self.assumed: dict[str, str] = {}
         self.notes: list[str] = []
@@ -314,6 +316,7 @@ class Instructions:
             self.arrays[value.base] = ArrayShape(
                 wanted, (self._words(value.base, size),), self._aliases(value.base)
             )
+        self.said.setdefault(value.base, []).append(said(at))
         return value.base, index, wanted
 
     def _in_words(self, index: Value, unit: int, size: int, at: Instruction) -> Value:

@@ -6,9 +6,12 @@ A loop that counts is the machine's to count; any other carries a flag that ends
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.llvm.alias import AliasMetadata
 from mapper.workloads.llvm.count import MIRRORED, OPPOSITE, Count
 from mapper.workloads.llvm.instruction import Instructions
 from mapper.workloads.llvm.module import Instruction, IrLoop, find_loop, read_module
@@ -323,6 +326,15 @@ class Lowering:
             lines.notes.append("the bound is a live-in, so the trip count is not known")
         return LoweredLoop(
             self.body, self.variable, self.step, lines.symbols, assumed, trips if known else None, trips,
-            lines.arrays, lambda remedy: loop.fault(None, remedy),
+            self._arrays(), lambda remedy: loop.fault(None, remedy),
             Reach({}, last) if "ranges" in self.passes else Reach(), lines.notes,
         )  # fmt: skip
+
+    def _arrays(self) -> dict[str, ArrayShape]:
+        """The arrays, those that metadata keep apart from all others with no aliases."""
+        arrays = self.lines.arrays
+        aliases = frozenset(name for name, shape in arrays.items() if shape.aliases)
+        apart = AliasMetadata(self.loop).told_apart(self.lines.said, aliases)
+        return {
+            name: replace(shape, aliases=False) if name in apart else shape for name, shape in arrays.items()
+        }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ sys.stdout.write(str(llvm.parse_bitcode(sys.stdin.buffer.read())))
 LARGEST_MEMORY = 2 << 30
 READING_SECONDS = 20
 LARGEST_TEXT_BYTES = 8 << 20
+
+
+_PLACED = re.compile(r"<string>:(\d+:\d+): error: (.*)")
+"""Where LLVM finds text at fault."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,11 @@ def read_module(data: bytes, source: str) -> Any:
         return llvm.parse_assembly(text)
     except RuntimeError as error:
         version = ".".join(map(str, llvm.llvm_version_info))
-        reason = " ".join(str(error).split())[:200]
+        said = " ".join(str(error).split())
+        placed = _PLACED.search(said)
+        place, reason = (source, said) if placed is None else (f"{source}:{placed[1]}", placed[2])
         raise InputError(
-            source, "", f"LLVM {version} cannot read it ({reason}); give IR of that version"
+            place, "", f"LLVM {version} cannot read it ({reason[:200]}); give IR of that version"
         ) from None
 
 
@@ -110,8 +117,9 @@ def _text_of(bitcode: bytes) -> str:
         raise RuntimeError(f"takes more than {READING_SECONDS} s to read") from None
     if process.returncode or len(out) > LARGEST_TEXT_BYTES:
         lines = err.decode(errors="replace").split("\n")
-        said = next((line for line in lines if "error" in line.lower()), "broken, or too large")
-        raise RuntimeError(said.removeprefix("RuntimeError: "))
+        said = next((line for line in lines if line.startswith(("RuntimeError: ", "LLVM ERROR: "))), "")
+        what = said.partition(": ")[2].strip()
+        raise RuntimeError(what or "broken, or too large")
     return out.decode(errors="replace")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd
@@ -28,6 +29,8 @@ class Access:
 
 
 NOTHING_KNOWN = Reach()
+Distances = tuple[int | None, int | None]
+"""The least number of iterations from an access to a later one of the same word, and back; None where there is none."""
 
 
 def order_edges(
@@ -42,6 +45,23 @@ def order_edges(
     Affine indices give exact distances, or are kept apart by ``reach``; others are taken to touch the same word in
     every iteration, as are those of different arrays among ``aliases``.
     """
+
+    def distances(first: Access, second: Access) -> Distances | None:
+        found = _distances(first.index, second.index, trip_count)
+        return (None, None) if found is None and _apart(first, second, reach) else found
+
+    return edges_between(accesses, aliases, distances, trip_count)
+
+
+def edges_between(
+    accesses: tuple[Access, ...],
+    aliases: frozenset[str],
+    distances: Callable[[Access, Access], Distances | None],
+    trip_count: int | None = None,
+) -> tuple[tuple[Edge, ...], tuple[tuple[Access, Access], ...]]:
+    """Order edges and assumed pairs where ``distances`` says how far two accesses of one array are apart, or None if
+    that cannot be told: then they touch the same word in every iteration, as those of arrays among ``aliases`` do. No
+    edge leads over ``trip_count`` iterations or more."""
     edges: list[Edge] = []
     assumed: list[tuple[Access, Access]] = []
     for position, first in enumerate(accesses):
@@ -51,9 +71,7 @@ def order_edges(
                 same or may_overlap(first.array, second.array, aliases)
             ):
                 continue
-            found = _distances(first.index, second.index, trip_count) if same else None
-            if found is None and same and _apart(first, second, reach):
-                continue
+            found = distances(first, second) if same else None
             if found is None:
                 assumed.append((first, second))
                 found = (0, 1)
@@ -69,9 +87,7 @@ def _apart(first: Access, second: Access, reach: Reach) -> bool:
     return first.index is not None and second.index is not None and reach.apart(first.index, second.index)
 
 
-def _distances(
-    first: Form | None, second: Form | None, trip_count: int | None
-) -> tuple[int | None, int | None] | None:
+def _distances(first: Form | None, second: Form | None, trip_count: int | None) -> Distances | None:
     """The least number of iterations from ``first`` to a later conflicting ``second`` (0: the same one), and
     from ``second`` to a later conflicting ``first`` (at least 1); None where there is none. None for both if
     that cannot be told."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from mapper.workloads.graph.dataflow_graph import Edge
 from mapper.workloads.loop.affine import Form, as_number, plus
-from mapper.workloads.loop.dependence import MEMORY_LATENCY, Access
-from mapper.workloads.loop.kind import may_overlap
+from mapper.workloads.loop.dependence import Access, Distances, edges_between
 
 
 @dataclass(frozen=True)
@@ -31,28 +30,10 @@ def flat_edges(
 ) -> tuple[tuple[Edge, ...], tuple[tuple[Access, Access], ...]]:
     """Order edges between ``accesses`` (in the order of the text), and the pairs whose dependence is assumed, as
     ``order_edges`` gives them for one loop."""
-    edges: list[Edge] = []
-    assumed: list[tuple[Access, Access]] = []
-    for position, first in enumerate(accesses):
-        for second in accesses[position + 1 :]:
-            same = first.array == second.array
-            if not (first.store or second.store) or not (
-                same or may_overlap(first.array, second.array, aliases)
-            ):
-                continue
-            found = _distances(first.index, second.index, flat) if same else None
-            if found is None:
-                assumed.append((first, second))
-                found = (0, 1)
-            for distance, source, target in ((found[0], first, second), (found[1], second, first)):
-                if distance is not None:
-                    edges.append(
-                        Edge(source.operation, target.operation, None, distance, latency=MEMORY_LATENCY)
-                    )
-    return tuple(edges), tuple(assumed)
+    return edges_between(accesses, aliases, lambda first, second: _distances(first.index, second.index, flat))
 
 
-def _distances(first: Form | None, second: Form | None, flat: Flat) -> tuple[int | None, int | None] | None:
+def _distances(first: Form | None, second: Form | None, flat: Flat) -> Distances | None:
     """The least number of iterations from ``first`` to a conflicting ``second`` of the same iteration or a later one,
     and from ``second`` to a later conflicting ``first``; None where there is none. None for both if that cannot be
     told."""

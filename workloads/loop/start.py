@@ -24,7 +24,7 @@ class Start:
 
     def operand(self, value: Value) -> Number | str:
         """The number of ``value``, or the name of the operation that makes it."""
-        if value.origin is None:
+        if value.origin is None or value.literal is not None:
             return value.number
         if value.key not in self._known:
             self._known[value.key] = self._made(value)

@@ -31,8 +31,11 @@ def convert_old(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
         remedy = f"opset {version} cannot have external data; save the model with its data, or convert it"
         raise InputError(source, "opset_import", remedy)
     try:
-        proto = _aligned(onnx.shape_inference.infer_shapes(proto, data_prop=True))
+        proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
         for target in range(version, OLDEST_OPSET):
+            # The last opset in which operands say how they broadcast knows shapes after operators that those before
+            # it say nothing of, such as Gemm.
+            proto = _aligned(proto) if target + 1 == OLDEST_OPSET else proto
             proto = onnx.version_converter.convert_version(proto, target + 1)
             proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
     except MemoryError:
@@ -55,15 +58,10 @@ def _aligned(proto: onnx.ModelProto) -> onnx.ModelProto:
     for place, node in enumerate(proto.graph.node):
         own = {attribute.name: attribute for attribute in node.attribute}
         if node.op_type in BROADCASTING and "broadcast" in own and own["broadcast"].i:
-            first, second = (ranks.get(name) for name in node.input[:2])
-            if first is None or second is None:
-                raise ValueError(f"the ranks of operands of {node.op_type} {place} are unknown")
-            axis = own["axis"].i if "axis" in own else first - second
-            behind = first - (axis if axis >= 0 else axis + first) - second
-            if behind < 0:
-                raise ValueError(f"{node.op_type} {place} has no axis {axis}")
+            behind = _behind(node, own["axis"].i, ranks, place) if "axis" in own else 0
             if behind:
-                aligned = f"{node.input[1]} under axis {axis} of operator {place}"
+                second = ranks[node.input[1]]
+                aligned = f"{node.input[1]} under axis {own['axis'].i} of operator {place}"
                 axes = list(range(second, second + behind))
                 nodes.append(helper.make_node("Unsqueeze", [node.input[1]], [aligned], axes=axes))
                 node.input[1] = aligned
@@ -74,6 +72,20 @@ def _aligned(proto: onnx.ModelProto) -> onnx.ModelProto:
     del proto.graph.node[:]
     proto.graph.node.extend(nodes)
     return proto
+
+
+def _behind(node: onnx.NodeProto, axis: int, ranks: Mapping[str, int], place: int) -> int:
+    """Dimensions of the first operand behind those under which ``axis`` puts the second.
+
+    Raises: ValueError if the ranks are unknown or do not fit.
+    """
+    first, second = (ranks.get(name) for name in node.input[:2])
+    if first is None or second is None:
+        raise ValueError(f"the ranks of operands of {node.op_type} {place} are unknown")
+    behind = first - (axis if axis >= 0 else axis + first) - second
+    if behind < 0:
+        raise ValueError(f"{node.op_type} {place} has no axis {axis}")
+    return behind
 
 
 def _ranks(graph: onnx.GraphProto) -> Mapping[str, int]:

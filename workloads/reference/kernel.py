@@ -36,6 +36,11 @@ def seeded_arrays(arrays: Iterable[Array], seed: int) -> Memory:
     return memory
 
 
+def within(words: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
+    """The same words, integers from 0 to ``most``, which is one less than a power of two."""
+    return words if words.dtype.kind == "f" else words & np.asarray(most, words.dtype)
+
+
 def reference(name: str, memory: Memory) -> Memory:
     """The memory after the built-in kernel ``name`` has run on ``memory``, which is left as it is.
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.entry import fitting
@@ -63,6 +65,15 @@ class Execution:
         """
         self._block(self.whole.body)
         return self.memory
+
+    def left(self, memory: Memory) -> Memory:
+        """What the run has left in the words of ``memory``: arrays, and scalars of the function as one word each."""
+        return {
+            name: np.array([fitting(self.scalars[name], words.dtype)], words.dtype)
+            if name in self.scalars
+            else self.memory[name]
+            for name, words in memory.items()
+        }
 
     def _block(self, block: Block) -> None:
         for statement in block:

@@ -14,9 +14,9 @@ from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.kernel import Array, EntryOperation, Kernel
 from mapper.workloads.loop.trips import trips
 
-HOST, FLATTEN, AUTO = "host", "flatten", "auto"
+HOST, FLATTEN, AUTO, MIXED = "host", "flatten", "auto", "mixed"
 """Who runs the loops around innermost ones: the host; the array, as one loop with the innermost; or whichever of the
-two takes fewer cycles for the whole."""
+two takes fewer cycles for the whole, which may be either for each nest (``MIXED``)."""
 CONDITION, BOUND = "#condition", "#bound"
 """Stand for scalars: what a condition gives, and what a kernel's variable is compared with."""
 COMPARE = "lt"
@@ -92,7 +92,7 @@ Block = tuple[Statement, ...]
 class WholeKernel:
     """A function. ``kernels``: its innermost loops, in the order of the text, with the numbers of some start; ``text``:
     the function with what it names, which reads the same with ``reading``; ``scalars``: the numbers that its parameters
-    stand at; ``nest``: who runs the loops around the kernels; ``other``: the same function with another, where either
+    stand at; ``nest``: who runs the loops around the kernels; ``others``: the same function with others, where any
     may be chosen."""
 
     name: str
@@ -105,7 +105,7 @@ class WholeKernel:
     nest: str = HOST
     reading: SourceReading = AS_WRITTEN
     notes: tuple[str, ...] = ()
-    other: WholeKernel | None = None
+    others: tuple[WholeKernel, ...] = ()
 
     @property
     def starts(self) -> tuple[Start, ...]:

@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parents[2] / "figure"
 FIGURES: dict[str, Callable[[], str]] = {
     "tiling-machine": tiling.machine,
     "tiling-mapping": tiling.mapping,
+    "eyeriss-machine": tiling.eyeriss,
     "modulo-schedule-machine": modulo_schedule.machine,
     "modulo-schedule-mapping": modulo_schedule.mapping,
     "pe-allocation-machine": pe_allocation.machine,

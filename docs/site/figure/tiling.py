@@ -5,6 +5,7 @@ from __future__ import annotations
 from docs.site.figure.solved import solved
 from docs.site.svg import LINE, PAPER, box, line, page, text
 from mapper.arch.dataflow import DataflowMachine
+from mapper.arch.source import load_machine
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.kind.tiling.picture import LEVELS
 from mapper.models.tiling import tile
@@ -27,9 +28,15 @@ def machine() -> str:
     return _drawn(_problem()[0].machine)
 
 
+def eyeriss() -> str:
+    """The same of the Eyeriss chip, whose scratch-pad is filled while nothing is computed."""
+    found, _ = load_machine("eyeriss-168")
+    assert isinstance(found, DataflowMachine)
+    return _drawn(found)
+
+
 def _drawn(arch: DataflowMachine) -> str:
     rows, columns = arch.pe_array.rows, arch.pe_array.columns
-    banks, size = arch.spm.visible_banks, arch.spm.bank_bytes // 1024
     top, height = 40, 176
     middle = top + height / 2
     parts = [
@@ -40,13 +47,7 @@ def _drawn(arch: DataflowMachine) -> str:
         text(157, middle - 10, "DMA", "title"),
         text(157, middle + 22, "in bursts", "quiet"),
         text(264, 28, "scratch-pad", "title"),
-        box(200, top, 128, height / 2 - 3, COLOURS["spm"]),
-        text(264, top + 32, f"half of {arch.spm.bytes // 1024} kB:", "small"),
-        text(264, top + 50, f"{banks} banks of {size} kB", "small"),
-        text(264, top + 68, "in use", "small"),
-        box(200, middle + 3, 128, height / 2 - 3, PAPER, LINE),
-        text(264, middle + 40, "half being filled", "small"),
-        text(264, middle + 58, "by the DMA", "small"),
+        *_scratch_pad(arch, top, height),
         text(378, 28, "networks", "title"),
     ]
     for number, network in enumerate(arch.noc.networks):
@@ -54,7 +55,7 @@ def _drawn(arch: DataflowMachine) -> str:
         ends = [(334, y), (422, y)]
         parts.append(line(ends if network.carries == "read" else ends[::-1], width=2, tip=True))
         parts.append(text(378, y - 7, network.carries, "quiet"))
-    cell = height / rows
+    cell = min(height / rows, height / columns)
     left = 428
     parts.append(text(left + columns * cell / 2, 28, f"{rows} x {columns} PEs", "title"))
     for row in range(rows):
@@ -74,10 +75,29 @@ def _drawn(arch: DataflowMachine) -> str:
         box(630, top + 124, 46, 46, COLOURS["spatial"]),
         text(653, top + 151, "MAC", "title"),
     ]
-    label = (
-        f"A dataflow accelerator: DRAM, DMA, double-buffered scratch-pad, networks, {rows} by {columns} PEs"
-    )
+    scratch_pad = "double-buffered scratch-pad" if arch.spm.double_buffered else "scratch-pad"
+    label = f"A dataflow accelerator: DRAM, DMA, {scratch_pad}, networks, {rows} by {columns} PEs"
     return page(WIDTH, top + height + 20, label, parts)
+
+
+def _scratch_pad(arch: DataflowMachine, top: float, height: float) -> list[str]:
+    banks, size = arch.spm.visible_banks, arch.spm.bank_bytes // 1024
+    middle, whole = top + height / 2, f"{arch.spm.bytes // 1024} kB:"
+    if not arch.spm.double_buffered:
+        return [
+            box(200, top, 128, height, COLOURS["spm"]),
+            text(264, middle - 4, whole, "small"),
+            text(264, middle + 14, f"{banks} banks of {size} kB", "small"),
+        ]
+    return [
+        box(200, top, 128, height / 2 - 3, COLOURS["spm"]),
+        text(264, top + 32, f"half of {whole}", "small"),
+        text(264, top + 50, f"{banks} banks of {size} kB", "small"),
+        text(264, top + 68, "in use", "small"),
+        box(200, middle + 3, 128, height / 2 - 3, PAPER, LINE),
+        text(264, middle + 40, "half being filled", "small"),
+        text(264, middle + 58, "by the DMA", "small"),
+    ]
 
 
 def mapping() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import Shapes
+from mapper.formulations.algorithm_selection.program.whole_cost import Shapes
 from mapper.models.algorithm_selection.resource import widest
 
 

@@ -196,13 +196,11 @@ class ModuloProgram(OwnTimeProgram):
         return order
 
 
-def build(problem: ModuloProblem) -> ModuloProgram:
-    """The program of ``problem`` on the whole array at its pinned II, or else at MII, built.
+def instance_to_explain(problem: ModuloProblem) -> ModuloInstance:
+    """``problem`` on the whole array at its pinned II, or else at MII.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
     least = mii(problem.kernel.graph, problem.machine).value
     ii = least if problem.fixed_ii is None else problem.fixed_ii
-    program = ModuloProgram(ModuloInstance(problem, ii, problem.machine.all_pes))
-    program.build()
-    return program
+    return ModuloInstance(problem, ii, problem.machine.all_pes)

@@ -124,6 +124,16 @@ class ModuloInstance:
         """Slots that no operation needs: there are no more moves than these."""
         return len(self.pes) * self.ii - len(self.graph.operations)
 
+    @property
+    def most_rounds(self) -> int:
+        """Rounds of II cycles in which a value is anywhere, the one in which it becomes ready included
+        (docs/formulation/modulo-schedule.md, Rounds)."""
+        shared = self.machine.shared_register_file
+        places = len(self.pes) * (1 + self.machine.register_file.registers)
+        if shared is not None and self.sharing:
+            places += shared.registers
+        return min(max(0, self.spare_slots) + 2, places + 1)
+
     def horizon_stages(self, rounds: int) -> int:
         """Stages from that of the first operation, before or after, within which all others issue in some
         schedule whose values live so many rounds, if there is any (docs/formulation/modulo-schedule.md,

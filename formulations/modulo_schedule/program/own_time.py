@@ -19,21 +19,31 @@ from mapper.formulations.modulo_schedule.program.value import Cell, Reading
 
 class OwnTimeProgram(ReachProgram):
     """Slots, stages and rounds. ``times`` fixes when operations issue, the first of them at 0; without them the
-    program is of all schedules."""
+    program is of all schedules, or with ``rounds`` of those whose values live no longer."""
 
     def __init__(
-        self, instance: ModuloInstance, times: Mapping[int, int] | None = None, named: bool = False
+        self,
+        instance: ModuloInstance,
+        times: Mapping[int, int] | None = None,
+        named: bool = False,
+        rounds: int | None = None,
     ) -> None:
         self.times = {} if times is None else dict(times)
-        super().__init__(instance, {u: _cells(instance, self.times, u) for u in instance.values}, named)
+        most = instance.most_rounds if rounds is None else rounds
+        cells = {u: _cells(instance, self.times, u, most) for u in instance.values}
+        super().__init__(instance, cells, named)
         last = max((cells[-1][0] for cells in self.cells.values()), default=0)
         self.horizon = instance.horizon_stages(last) + max(map(abs, self.times.values()), default=0)
 
-    @index_set(r"C_u = \{0, \dots, M+1\} \times \{0, \dots, II-1\},\quad M = |S| - |V|")
+    @index_set(
+        r"C_u = \{0, \dots, \min(M+1, P)\} \times \{0, \dots, II-1\},"
+        r"\quad M = |S| - |V|,\ P = |Q|\,(1 + R) + R_P"
+    )
     def own_times(self) -> int:
         """Cycles (g, s) of a value's own time: s is the cycle modulo II, g counts rounds of II cycles since
         the round in which the value became ready. A place holds a value for less than II cycles and a move
-        takes one cycle, so M moves end by round g = M + 1."""
+        takes one cycle, so M moves end by round g = M + 1; and the P output registers and registers hold one
+        value each, so a value that lives for longer than P rounds of II cycles has no place at the end."""
         return sum(map(len, self.cells.values()))
 
     @variables(r"k_v \in \mathbb{Z},\ n_u \in \{0, \dots, M\},\quad t_v = \sum_s s\,y_{v,s} + II\,k_v")
@@ -95,7 +105,7 @@ class OwnTimeProgram(ReachProgram):
         return [issue] if g == 0 and issue is not None else []
 
 
-def _cells(of: ModuloInstance, times: Mapping[int, int], u: int) -> list[Cell]:
+def _cells(of: ModuloInstance, times: Mapping[int, int], u: int, rounds: int) -> list[Cell]:
     """The cycles of the value's own time; where all times are fixed, from when it is ready to its last read."""
     ii = of.ii
     reads = [
@@ -104,6 +114,6 @@ def _cells(of: ModuloInstance, times: Mapping[int, int], u: int) -> list[Cell]:
         if demand.source == u and demand.destination in times
     ]
     if u not in times or len(reads) < sum(demand.source == u for demand in of.demands):
-        return [(g, s) for g in range(max(0, of.spare_slots) + 2) for s in range(ii)]
+        return [(g, s) for g in range(rounds) for s in range(ii)]
     ready = times[u] + of.latency[u]
     return [(time // ii - ready // ii, time % ii) for time in range(ready, max(ready, *reads) + 1)]

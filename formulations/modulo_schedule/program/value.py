@@ -150,19 +150,16 @@ class ValueProgram(CpSatFormulation):
     def registers(self) -> None:
         """A register holds a value from the cycle in which it becomes ready on the PE, for less than II
         cycles: longer only if a move makes the value ready there again."""
-        for ((u, g, q, s), copy), kept in self.kept.items():
-            ready = self.ready(u, (g, s), q)
-            earlier, cycle = self.later((g, s), -1)
-            before = [held for held in [self.kept.get(((u, earlier, q, cycle), copy))] if held is not None]
-            self.model.add_bool_or([~kept, *ready, *before])
-            if ((u, g + 1, q, s), copy) in self.kept:
-                again = [
-                    literal
-                    for step in range(1, self.of.ii)
-                    for literal in self.ready(u, self.later((g, s), step), q)
-                ]
-                for literal in ready:
-                    self.model.add_bool_or([~self.kept[(u, g + 1, q, s), copy], ~literal, *again])
+        for u, q in product(self.of.values, self.of.pes):
+            ready = [self.ready(u, cell, q) for cell in self.cells[u]]
+            for at, (g, s) in enumerate(self.cells[u]):
+                again = [literal for later in ready[at + 1 : at + self.of.ii] for literal in later]
+                for copy in self.copies:
+                    before = self._kept_before((g, s), u, q, copy)
+                    self.model.add_bool_or([~self.kept[(u, g, q, s), copy], *ready[at], *before])
+                    if ((u, g + 1, q, s), copy) in self.kept:
+                        for literal in ready[at]:
+                            self.model.add_bool_or([~self.kept[(u, g + 1, q, s), copy], ~literal, *again])
 
     @family(r"\sum_{u,g} r_{u,g,q,s} \le R \quad \forall (q, s)")
     def register_pressure(self) -> None:
@@ -177,6 +174,11 @@ class ValueProgram(CpSatFormulation):
             held.setdefault((q, s, copy), []).append(kept)
         for literals in held.values():
             self.model.add(sum(literals) <= most)
+
+    def _kept_before(self, cell: Cell, u: int, q: Pe, copy: int) -> list[Any]:
+        """Whether a register of q holds the value of u in the cycle before, where it is stated."""
+        g, s = self.later(cell, -1)
+        return [self.kept[(u, g, q, s), copy]] if ((u, g, q, s), copy) in self.kept else []
 
     def literal(self, *name: object) -> Any:
         return self.model.new_bool_var("_".join(map(str, name)))

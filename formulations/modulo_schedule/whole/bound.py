@@ -8,6 +8,8 @@ one on. What the host does, and what a start takes before its first cycle, is th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.models.modulo_schedule.bound import mii
@@ -41,18 +43,24 @@ def loop_bound(problem: WholeProblem, kernel: int, ii: int) -> int:
     return (tally.iterations(kernel) + tally.starts(kernel) * stages) * ii + load_cycles(machine, ii)
 
 
-def least_loop_cycles(problem: WholeProblem, kernel: int, least_ii: int | None = None) -> int:
-    """The same at the best II from ``least_ii`` (None: MII) on; 0 for a loop that never starts."""
+def intervals(problem: WholeProblem, kernel: int, least_ii: int | None = None) -> Iterator[int]:
+    """IIs of a loop from ``least_ii`` (None: MII) on, up to where none is better; none for a loop that never starts."""
     tally, machine = problem.tally, problem.machine
     if not tally.starts(kernel):
-        return 0
+        return
     ii = max(least_ii or 0, mii(problem.whole.kernels[kernel].graph, machine).value)
     best = loop_bound(problem, kernel, ii)
+    yield ii
     # No II is better at which the iterations and the loading alone take as long.
     while (tally.iterations(kernel) * ii) + load_cycles(machine, ii) < best:
         ii += 1
         best = min(best, loop_bound(problem, kernel, ii))
-    return best
+        yield ii
+
+
+def least_loop_cycles(problem: WholeProblem, kernel: int, least_ii: int | None = None) -> int:
+    """The same at the best of these; 0 for a loop that never starts."""
+    return min((loop_bound(problem, kernel, ii) for ii in intervals(problem, kernel, least_ii)), default=0)
 
 
 def outside_cycles(problem: WholeProblem) -> int:

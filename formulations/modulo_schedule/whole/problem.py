@@ -31,11 +31,10 @@ class WholeProblem:
     @cached_property
     def choices(self) -> tuple[WholeProblem, ...]:
         """The problem with each that may run the loops around kernels."""
-        other = self.whole.other
-        if other is None:
+        if not self.whole.others:
             return (self,)
-        first = replace(self.whole, nest=HOST, other=None)
-        return WholeProblem(first, self.machine), WholeProblem(other, self.machine)
+        first = replace(self.whole, nest=HOST, others=())
+        return tuple(WholeProblem(one, self.machine) for one in (first, *self.whole.others))
 
     def choice(self, nest: str) -> WholeProblem:
         """The problem with ``nest``.

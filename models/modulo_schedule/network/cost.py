@@ -10,9 +10,8 @@ from mapper.arch.cgra import CgraMachine, VliwMode
 from mapper.models.modulo_schedule.activity import Activity
 from mapper.models.modulo_schedule.cost import activity_of
 from mapper.models.modulo_schedule.energy import (
+    cost_of_several_loops,
     energy_by_cause_pj,
-    energy_pj,
-    milliseconds,
     power_times_time_pj,
 )
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
@@ -64,12 +63,7 @@ class LayerCost:
 
     def cost_json(self) -> dict[str, Any]:
         """The cost keys of the kind; intervals and stages are those of its loops."""
-        undefined: dict[str, Any] = dict.fromkeys(("ii", "mii", "res_mii", "rec_mii", "stages"))
-        return undefined | {
-            "cycles": self.cycles,
-            "latency_ms": milliseconds(self.machine, self.cycles),
-            "energy_pj": energy_pj(self.machine, self.activity, self.cycles),
-        }
+        return cost_of_several_loops(self.machine, self.activity, self.cycles)
 
     def breakdown_json(self) -> dict[str, Any]:
         """Cycles by cause, bytes by operand, whether the layer exceeds the SRAM, energy by cause, and beside it the

@@ -11,9 +11,8 @@ from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.activity import ACCESSES, Activity, run_activity
 from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.models.modulo_schedule.energy import (
+    cost_of_several_loops,
     energy_by_cause_pj,
-    energy_pj,
-    milliseconds,
     power_times_time_pj,
 )
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
@@ -62,12 +61,7 @@ class WholeCost:
 
     def cost_json(self) -> dict[str, Any]:
         """The cost keys of the kind; intervals and stages are those of its loops."""
-        undefined: dict[str, Any] = dict.fromkeys(("ii", "mii", "res_mii", "rec_mii", "stages"))
-        return undefined | {
-            "cycles": self.cycles,
-            "latency_ms": milliseconds(self.machine, self.cycles),
-            "energy_pj": energy_pj(self.machine, self.activity, self.cycles),
-        }
+        return cost_of_several_loops(self.machine, self.activity, self.cycles)
 
     def breakdown_json(self) -> dict[str, Any]:
         """Cycles by cause, bytes by array, energy by cause, and beside it the machine's power times the time."""

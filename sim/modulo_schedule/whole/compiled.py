@@ -18,6 +18,7 @@ from mapper.workloads.c.file import LoopPlace, find_loops
 from mapper.workloads.c.name import names_in, parameters_of
 from mapper.workloads.c.preprocessor import COMPILERS
 from mapper.workloads.c.statement import COPIES
+from mapper.workloads.c.type import type_of, underlying
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.kernel_execution import Memory
@@ -66,8 +67,9 @@ def compiler() -> str | None:
 
 
 def run_compiled(whole: WholeKernel, memory: Memory) -> Memory | None:
-    """What the compiled function leaves of ``memory``, in the arrays that it is given or that are global; None if there
-    is no compiler, it does not take the function, or the function does not end well."""
+    """What the compiled function leaves of ``memory``, in the arrays that it is given or that are global, and in global
+    scalars, each as one word; None if there is no compiler, it does not take the function, or the function does not end
+    well."""
     known = compiler()
     if known is None:
         return None
@@ -75,7 +77,7 @@ def run_compiled(whole: WholeKernel, memory: Memory) -> Memory | None:
         place = find_loops(whole.text, whole.name, whole.function, whole.reading)[0]
         if not _calls_only_known(place):
             return None
-        names, lines = _entry(whole, place, memory)
+        words, lines = _entry(whole, place, memory)
     except InputError:
         return None
     with temporary_folder() as folder:
@@ -98,7 +100,7 @@ def run_compiled(whole: WholeKernel, memory: Memory) -> Memory | None:
         try:
             if run(command, MOST_COMPILING, family=True).returncode:
                 return None
-            return _after(library, names, memory)
+            return _after(library, words)
         except TimeoutExpired:
             return None
 
@@ -122,10 +124,10 @@ def _calls_only_known(place: LoopPlace) -> bool:
     return True
 
 
-def _entry(whole: WholeKernel, place: LoopPlace, memory: Memory) -> tuple[list[str], list[str]]:
-    """The arrays that the compiled function shares, and a function of their addresses that calls it."""
+def _entry(whole: WholeKernel, place: LoopPlace, memory: Memory) -> tuple[Memory, list[str]]:
+    """The words that the compiled function shares, and a function of their addresses that calls it."""
     scalars = dict(whole.scalars)
-    names: list[str] = []
+    words: Memory = {}
     given, before, after = list[str](), list[str](), list[str]()
     for parameter in parameters_of(place.function):
         name = str(parameter.name)
@@ -133,48 +135,50 @@ def _entry(whole: WholeKernel, place: LoopPlace, memory: Memory) -> tuple[list[s
             given.append(_number(scalars[name]))
         else:
             # What nothing touches has no words; no address is as good as any.
-            given.append(f"memory[{len(names)}]" if name in memory else "0")
-            names += [name] if name in memory else []
-    for name in _shared(place):
-        if name in memory:
-            before.append(f"__builtin_memcpy({name}, memory[{len(names)}], sizeof {name});")
-            after.append(f"__builtin_memcpy(memory[{len(names)}], {name}, sizeof {name});")
-            names.append(name)
-        elif name in scalars:
+            given.append(f"memory[{len(words)}]" if name in memory else "0")
+            words |= {name: memory[name]} if name in memory else {}
+    for name, declared in _shared(place):
+        kind = type_of(underlying(declared, place.types), place.types)
+        if name in scalars and kind is not None and "const" not in getattr(declared, "quals", ()):
             before.append(f"{name} = {_number(scalars[name])};")
+            after.append(f"__builtin_memcpy(memory[{len(words)}], &{name}, sizeof {name});")
+            words[name] = np.zeros(1, kind.word)
+        elif name in memory:
+            before.append(f"__builtin_memcpy({name}, memory[{len(words)}], sizeof {name});")
+            after.append(f"__builtin_memcpy(memory[{len(words)}], {name}, sizeof {name});")
+            words[name] = memory[name]
     call = f"{whole.function}({', '.join(given)});"
-    return names, [f"void {ENTRY}(void **memory) {{", *before, call, *after, "}", ""]
+    return words, [f"void {ENTRY}(void **memory) {{", *before, call, *after, "}", ""]
 
 
-def _shared(place: LoopPlace) -> Iterator[str]:
-    """Global variables that the function names."""
-    used = names_in(place.function)
+def _shared(place: LoopPlace) -> Iterator[tuple[str, c_ast.Node]]:
+    """Global variables that the function, or one that it calls, names, and their types."""
+    used = names_in(place.function).union(*map(names_in, place.callees.values()))
     for one in place.declarations:
         if str(one.name) in used and not isinstance(one.type, c_ast.FuncDecl):
-            yield str(one.name)
+            yield str(one.name), one.type
 
 
 def _number(number: Number) -> str:
     return number.hex() if isinstance(number, float) else f"({number})"
 
 
-def _after(library: Path, names: list[str], memory: Memory) -> Memory | None:
+def _after(library: Path, memory: Memory) -> Memory | None:
     given = {
         "library": str(library),
         "entry": ENTRY,
-        "sizes": [memory[name].nbytes for name in names],
+        "sizes": [words.nbytes for words in memory.values()],
         "limits": LIMITS,
     }
-    words = b"".join(memory[name].tobytes() for name in names)
+    sent = b"".join(words.tobytes() for words in memory.values())
     command, pipe = [sys.executable, "-I", "-c", RUNNING], subprocess.PIPE
     with child(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        out, _ = process.communicate(json.dumps(given).encode() + b"\n" + words, timeout=4 * SECONDS)
-    if process.returncode or len(out) != len(words):
+        out, _ = process.communicate(json.dumps(given).encode() + b"\n" + sent, timeout=4 * SECONDS)
+    if process.returncode or len(out) != len(sent):
         return None
     found: Memory = {}
     at = 0
-    for name in names:
-        size = memory[name].nbytes
-        found[name] = np.frombuffer(out[at : at + size], memory[name].dtype)
-        at += size
+    for name, words in memory.items():
+        found[name] = np.frombuffer(out[at : at + words.nbytes], words.dtype)
+        at += words.nbytes
     return found

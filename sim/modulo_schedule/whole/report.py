@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.models.modulo_schedule.activity import ACCESSES, Activity
 from mapper.models.modulo_schedule.energy import energy_pj, milliseconds
@@ -18,7 +15,7 @@ from mapper.sim.modulo_schedule.whole.array import RunningArray
 from mapper.sim.modulo_schedule.whole.compiled import run_compiled
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_execution import Memory
-from mapper.workloads.reference.kernel import seeded_arrays
+from mapper.workloads.reference.kernel import seeded_arrays, within
 from mapper.workloads.whole.execution import Execution
 
 MOST_OPERATIONS = 20_000_000
@@ -41,6 +38,7 @@ def report_whole(problem: WholeProblem, mapping: WholeMapping, seed: int = 0) ->
     execution = Execution(problem.whole, memory, array.run)
     after = execution.run()
     compiled = run_compiled(problem.whole, memory)
+    after |= execution.left(compiled or {})
     expected = graphs | (compiled or {})
     equal = all(words.tobytes() == after[name].tobytes() for name, words in expected.items())
     error = largest_error(expected, after)
@@ -84,7 +82,7 @@ def _on_graphs(problem: WholeProblem, seed: int) -> tuple[Memory, Memory, int | 
     error: InputError | None = None
     for most in SMALL:
         memory = {
-            name: words if most is None else _small(words, most)
+            name: words if most is None else within(words, most)
             for name, words in seeded_arrays(problem.whole.arrays, seed).items()
         }
         try:
@@ -93,10 +91,6 @@ def _on_graphs(problem: WholeProblem, seed: int) -> tuple[Memory, Memory, int | 
             error = error or found
     assert error is not None
     raise error
-
-
-def _small(words: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
-    return words if words.dtype.kind == "f" else words & np.asarray(most, words.dtype)
 
 
 def _notes(compiled: Memory | None, folded: int, most: int | None) -> list[str]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph
+from mapper.formulations.algorithm_selection.program.whole_cost import Costs
 
 
 @dataclass(frozen=True, eq=False)

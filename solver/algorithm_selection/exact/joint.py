@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import Costs, GraphBuilder, Shapes
+from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.program.shape import shapes
+from mapper.formulations.algorithm_selection.program.whole_cost import Costs, Shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.resource import slices
 from mapper.models.limit import UnfinishedError

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder, Shapes
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
 from mapper.formulations.algorithm_selection.program.shape import shapes
+from mapper.formulations.algorithm_selection.program.whole_cost import Costs, Shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.limit import UnfinishedError
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds

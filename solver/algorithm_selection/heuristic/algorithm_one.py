@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import LARGEST, Costs, GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.program.shape import shapes
+from mapper.formulations.algorithm_selection.program.whole_cost import LARGEST, Costs
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
 from mapper.solver.method import Effort, Method

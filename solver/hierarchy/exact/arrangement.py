@@ -168,6 +168,21 @@ class Outset:
         return words
 
     @property
+    def fits(self) -> Array:
+        """Whether the smallest tiles fit: those of the loops in space inside each level, with no trip in time."""
+        found = np.ones(len(self.spread), np.bool_)
+        for level, memory in enumerate(self.machine.levels):
+            if memory.capacity is None:
+                continue
+            steps_inside = self.inside[:, level].astype(np.float64) - 1
+            words = np.zeros(len(self.spread))
+            for tensor, operand in enumerate(self.problem.nest.operands):
+                if operand.name in self.keep[level]:
+                    words += (1 + steps_inside @ np.abs(self._dimensions(tensor)).T).prod(axis=1)
+            found &= words <= memory.capacity
+        return found
+
+    @property
     def leak_pj(self) -> Array:
         """Energy that leaks in a cycle."""
         total = self.machine.compute.leak_pj * self.instances[:, -1]

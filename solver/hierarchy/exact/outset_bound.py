@@ -58,13 +58,14 @@ class Opening:
 
     @cached_property
     def bound(self) -> Array:
-        """The objective's least value for each arrangement, infinite if it takes more cycles than are allowed."""
+        """The objective's least value for each arrangement, infinite if it takes more cycles than are allowed, or if
+        what runs in space alone leaves no room for the tiles of a level."""
         inner = [link for link in self.outset.links if link.inner < self.outset.levels]
         energy = (self.constant + sum(_priced(link) for link in inner)) * SHY
         cycles = self.cycles
         energy = energy + self.leak * cycles
         found = (energy * cycles, energy, cycles)[self.objective]
-        return np.where(cycles <= self.most, found, math.inf)
+        return np.where((cycles <= self.most) & self.outset.fits, found, math.inf)
 
     def scale(self, limit: float, front: Array) -> Scale:
         """What paths of the one arrangement are measured by."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
+from mapper.solver.hierarchy.imperfect.cut_kernel import reached
 
 Array = Any
 MOST_CUTS = 400_000
@@ -66,11 +67,14 @@ def columns_of(levels: int, ways: Sequence[Way]) -> Columns:
 def cuts_of(
     problem: HierarchyProblem, loop: str, space: Sequence[int], largest: Sequence[int]
 ) -> Array | None:
-    """Trips in time by level of every cut [cuts, levels] whose tiles are no larger than ``largest`` by level; None if
-    there are too many."""
+    """Trips in time by level of every cut [cuts, levels] whose tiles are no larger than ``largest`` by level, and in
+    which each choice of trips in space is of use; None if there are too many."""
     bound = problem.bounds[loop]
     rows, chunk = np.zeros((1, 0), np.int64), np.ones(1, np.int64)
     for level in reversed(range(len(space))):
+        if space[level] > 1:
+            # Instances beyond the first would have nothing to do: that is a cut with other trips in space.
+            rows, chunk = rows[chunk < bound], chunk[chunk < bound]
         chunk = chunk * space[level]
         need = np.maximum(1, -(-bound // chunk))
         given, most = problem.exact(level, "temporal", loop), problem.most(level, "temporal", loop)
@@ -103,13 +107,10 @@ def numbers_of(
 ) -> Array:
     """The numbers of every cut [cuts, columns]; ``shared``: by tensor, the fan-outs at which instances share words."""
     levels = len(space)
-    trips = np.empty((len(rows), 2 * levels), np.float64)
+    trips = np.empty((len(rows), 2 * levels), np.int64)
     trips[:, 0::2], trips[:, 1::2] = rows, space
-    last, left = np.zeros_like(trips), np.full(len(rows), bound - 1.0)
-    for digit in reversed(range(2 * levels)):
-        left, last[:, digit] = np.floor(left / trips[:, digit]), left % trips[:, digit]
     found = np.zeros((len(rows), columns.width), np.float64)
-    inside = np.cumprod(trips[:, ::-1], axis=1)[:, ::-1]
+    inside = np.cumprod(trips[:, ::-1], axis=1, dtype=np.float64)[:, ::-1]
     found[:, columns.tile : columns.tile + levels] = np.minimum(bound, inside[:, 0::2])
     found[:, columns.space : columns.space + levels] = space
     found[:, columns.trips : columns.trips + levels] = rows
@@ -118,21 +119,30 @@ def numbers_of(
         math.prod(space[:level]) for level in range(levels + 1)
     ]
     found[:, columns.chunks : columns.chunks + levels] = np.ceil(bound / inside[:, 0::2])
-    found[:, columns.moments] = _reached(last, trips, [True, False] * levels)
     turning = np.zeros(len(rows))
     for level in range(levels):
         turning = np.where(rows[:, level] > 1, level, turning)
         found[:, columns.mover + level] = turning
-    for way, leaving, arriving in zip(ways, columns.leaving, columns.arriving, strict=True):
-        for mover in range(way.inner + 1):
-            free = mover if way.inner < levels else levels
-            time = [level <= free - 1 for level in range(way.inner)]
-            apart = [level < way.outer or not shared[way.tensor][level] for level in range(way.inner)]
-            asked = [one for pair in zip(time, apart, strict=True) for one in pair]
-            found[:, leaving + mover] = _reached(last, trips, asked)
-            asked = [one for still in time for one in (still, True)]
-            found[:, arriving + mover] = _reached(last, trips, asked)
+    asked, ends = _questions(levels, ways, shared)
+    found[:, columns.moments :] = reached(bound, trips, asked, ends)
     return found
+
+
+def _questions(levels: int, ways: Sequence[Way], shared: Sequence[Sequence[bool]]) -> tuple[Array, Array]:
+    """Which digits are asked for [questions, digits], and how many of them count: by the moments of the units, and by
+    each way's columns."""
+    asked: list[list[bool]] = [[True, False] * levels]
+    for way in ways:
+        apart = [level < way.outer or not shared[way.tensor][level] for level in range(way.inner)]
+        for space in (apart, [True] * way.inner):
+            for mover in range(way.inner + 1):
+                free = mover if way.inner < levels else levels
+                time = [level <= free - 1 for level in range(way.inner)]
+                asked.append([one for pair in zip(time, space, strict=True) for one in pair])
+    found = np.zeros((len(asked), 2 * levels), np.bool_)
+    for row, one in zip(found, asked, strict=True):
+        row[: len(one)] = one
+    return found, np.array([len(one) for one in asked], np.int64)
 
 
 def least_numbers(
@@ -171,21 +181,3 @@ def least_numbers(
 def _may_split(trips: Sequence[int]) -> bool:
     """Whether trips of a level may be those of two axes."""
     return any(one > 3 for one in trips)
-
-
-def _reached(last: Array, trips: Array, asked: Sequence[bool]) -> Array:
-    """How many choices of the digits that are asked for are reached, with zeros for the first others."""
-    count, tight = np.zeros(len(last)), np.ones(len(last), np.bool_)
-    rest = np.ones(len(last))
-    inner = [rest]
-    for digit in reversed(range(len(asked))):
-        inner.append(inner[-1] * (trips[:, digit] if asked[digit] else 1.0))
-    for digit, want in enumerate(asked):
-        after = inner[len(asked) - 1 - digit]
-        if want:
-            count += np.where(tight, last[:, digit] * after, 0.0)
-        else:
-            loose = tight & (last[:, digit] > 0)
-            count += np.where(loose, after, 0.0)
-            tight &= ~loose
-    return count + tight

@@ -23,8 +23,11 @@ from mapper.solver.certificate import Stop
 from mapper.solver.hierarchy.exact.group import Groups
 from mapper.solver.hierarchy.exact.order_class import order_classes
 from mapper.solver.hierarchy.exact.order_table import movers_of
-from mapper.solver.hierarchy.imperfect.bound import SHY, CutBound
+from mapper.solver.hierarchy.imperfect.bound import CutBound
+from mapper.solver.hierarchy.imperfect.bound_kernel import SHY
+from mapper.solver.hierarchy.imperfect.cell import TOO_MANY, UNKNOWN
 from mapper.solver.hierarchy.imperfect.fan import in_space, spaces_of
+from mapper.solver.hierarchy.imperfect.node_kernel import children, widest
 from mapper.solver.hierarchy.padding.bound import PaddingBound
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
@@ -34,18 +37,20 @@ from mapper.solver.outcome import Outcome
 Array = Any
 TOGETHER = 4096
 """Choices that are bounded at once."""
-AT_ONCE = 2048
-"""Parts of nodes that are bounded at once."""
+FIRST_AT_ONCE, AT_ONCE = 32, 1024
+"""Nodes that are opened at once, at first and at most."""
 MOST_NODES = 400_000
 """Nodes that wait, at most."""
 
 
 class Node(NamedTuple):
-    """A choice of tensors to keep (its number), of trips in space (its row), and a cell for each loop."""
+    """A choice of tensors to keep (its number), of trips in space (its row), and a cell for each loop; whether each of
+    these is a single cut."""
 
     keep: int
     space: int
     cells: tuple[int, ...]
+    single: bool
 
 
 class CutSearch:
@@ -102,7 +107,7 @@ class CutSearch:
         for number, bound in enumerate(self.bounds):
             roots = np.zeros((len(spread), len(self.loops)), np.int64)
             for j, (kind, place) in enumerate(kinds):
-                own = [bound.cells[j].root(tuple(row)) for row in kind.tolist()]
+                own = [bound.cells.root(j, tuple(row)) for row in kind.tolist()]
                 roots[:, j] = np.array(own, np.int64)[place.ravel()]
             for begin in range(0, len(spread), TOGETHER):
                 if self._over():
@@ -110,65 +115,76 @@ class CutSearch:
                     return
                 own_roots = roots[begin : begin + TOGETHER]
                 found = bound.least(own_roots).value
-                for row in np.flatnonzero(found < self.limit):
-                    node = Node(number, begin + int(row), tuple(own_roots[row].tolist()))
-                    self.heap.append((float(found[row]), next(self.numbers), node))
-        heapq.heapify(self.heap)
-
-    def _wait(self, nodes: Sequence[Node], least: Sequence[float]) -> None:
-        """Bound nodes, which cost no less than ``least`` each, and put those of interest into the heap."""
-        for keep in sorted({node.keep for node in nodes}):
-            own = [k for k, node in enumerate(nodes) if node.keep == keep]
-            chosen = np.array([nodes[k].cells for k in own], np.int64).reshape(len(own), len(self.loops))
-            found = self.bounds[keep].least(chosen)
-            for k, value in zip(own, found.value.tolist(), strict=True):
-                if value < self.limit:
-                    heapq.heappush(self.heap, (max(value, least[k]), next(self.numbers), nodes[k]))
+                chosen = np.flatnonzero(found < self.limit)
+                self._wait(number, (begin + chosen).tolist(), own_roots[chosen], found[chosen])
 
     def work(self) -> None:
         """Open nodes until none can hold a better mapping."""
+        opened, dive = 0, FIRST_AT_ONCE
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             self.effort.report(Progress(self.trials.value, self.bound(), self.trials.tried))
             if len(self.heap) > MOST_NODES:
                 return
-            parts: list[Node] = []
-            leasts: list[float] = []
-            while self.heap and len(parts) < AT_ONCE and self.heap[0][0] < self.limit:
+            batches: dict[int, list[tuple[float, Node]]] = {}
+            most = min(AT_ONCE, max(FIRST_AT_ONCE, opened // 4))
+            for _ in range(most):
+                if not self.heap or self.heap[0][0] >= self.limit:
+                    break
                 least, _, node = heapq.heappop(self.heap)
-                bound = self.bounds[node.keep]
-                spreads = [cells.spread[cell] for cells, cell in zip(bound.cells, node.cells, strict=True)]
-                if not spreads or max(spreads) == 0:
+                if node.single:
                     self._cost(node, least)
                     break
-                split = self._parts(node, bound, spreads)
-                if split is None:
-                    self.undecided = min(self.undecided, least)
-                    continue
-                own = list(split)
-                parts += own
-                leasts += [least] * len(own)
-            self._wait(parts, leasts)
+                batches.setdefault(node.keep, []).append((least, node))
+                opened += 1
+            for keep, batch in batches.items():
+                self._wait(keep, *self._opened(keep, batch))
+            if opened >= dive and self.heap:
+                self._dive(*self.heap[0][::2])
+                dive = 2 * opened
 
-    def _parts(self, node: Node, bound: CutBound, spreads: list[float]) -> list[Node] | None:
-        """The node with the cells of its widest loops in halves; None if a loop has too many cuts."""
-        ranked = sorted(range(len(spreads)), key=lambda j: -spreads[j])
-        wide = [j for j in ranked[:3] if spreads[j] > 0]
-        halves = [bound.cells[j].parts(node.cells[j]) for j in wide]
-        known = [one for one in halves if one is not None]
-        if len(known) < len(halves):
-            return None
-        found = []
-        for row in product(*known):
-            cells = list(node.cells)
-            for j, cell in zip(wide, row, strict=True):
-                cells[j] = cell
-            found.append(Node(node.keep, node.space, tuple(cells)))
-        return found
+    def _dive(self, least: float, node: Node) -> None:
+        """Cost the cuts to which a node comes by its most promising part, and that one's: a good mapping soon."""
+        while not node.single:
+            spaces, cells, values = self._opened(node.keep, [(least, node)])
+            if not len(values) or self._over():
+                return
+            best = int(np.argmin(values))
+            is_single = self.bounds[node.keep].is_single(cells[best])
+            least, node = (
+                float(values[best]),
+                Node(node.keep, spaces[best], tuple(cells[best].tolist()), is_single),
+            )
+        self._cost(node, math.inf)
+
+    def _opened(self, keep: int, batch: Sequence[tuple[float, Node]]) -> tuple[list[int], Array, Array]:
+        """Split the cells of the widest loops of nodes: the trips in space of the parts of interest, their cells
+        [parts, loops], and their bounds."""
+        bound, cells = self.bounds[keep], self.bounds[keep].cells
+        own = np.array([node.cells for _, node in batch], np.int64)
+        wide = widest(own, cells.spread)
+        asked = np.take_along_axis(own, np.maximum(wide, 0), axis=1)
+        unknown = (wide >= 0) & (cells.parts[asked] == UNKNOWN)
+        for cell in np.unique(asked[unknown]).tolist():
+            cells.split(cell)
+        too_many = ((wide >= 0) & (cells.parts[asked] == TOO_MANY)).any(axis=1)
+        self.undecided = min([self.undecided, *(batch[k][0] for k in np.flatnonzero(too_many).tolist())])
+        found, parent = children(own, wide, cells.parts, cells.halves)
+        least = np.maximum(bound.least(found).value, np.array([one for one, _ in batch])[parent])
+        chosen = np.flatnonzero(least < self.limit)
+        return [batch[k][1].space for k in parent[chosen].tolist()], found[chosen], least[chosen]
+
+    def _wait(self, keep: int, spaces: Sequence[int], cells: Array, least: Array) -> None:
+        """Put nodes with these bounds into the heap."""
+        single = self.bounds[keep].is_single(cells)
+        rows = zip(least.tolist(), spaces, cells.tolist(), single.tolist(), strict=True)
+        for value, space, row, is_single in rows:
+            node = Node(keep, space, tuple(row), is_single)
+            heapq.heappush(self.heap, (value, next(self.numbers), node))
 
     def _cost(self, node: Node, least: float) -> None:
         """Cost the mappings of a node whose loops are all cut, in every order that may be the best."""
         bound = self.bounds[node.keep]
-        time_trips = [cells.cut(cell) for cells, cell in zip(bound.cells, node.cells, strict=True)]
+        time_trips = [bound.cells.cut(cell) for cell in node.cells]
         space = [
             in_space(self.problem, level, self.loops, self.spread[node.space, level])
             for level in range(len(self.keeps[0]))

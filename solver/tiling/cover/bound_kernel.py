@@ -342,33 +342,38 @@ def _hopeful(g: goal_kernel.Goal, incumbent: Array, energy: float, cycles: float
 
 def _joint_bounds(
     t: KernelTable, v: CoverTable, array: tuple[Array, Array, Array], above: tuple[Array, Array, Array],
-    front: Array, incumbent: Array, joint: Array,
+    front: tuple[Array, Array], incumbent: Array, joint: Array,
 ) -> None:  # fmt: skip
-    """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles; the
-    latter by ascending energy): into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves
-    on the incumbent. ``front``: scratch-pad tiles than which no other is as good in both."""
+    """Bounds of array tiles (places, energies, cycles) with the best scratch-pad tiles that may be above them (which of
+    them fit each class [C, S], energies, ascending, and cycles): into ``joint`` [n][3] the objective, energy and
+    cycles, where they are less. ``front``: energies and cycles of scratch-pad tiles than which no other is as good in
+    both."""
     places, energies, cycles = array
-    g, classes = _goal_of(t), np.empty(places.shape[1], np.int64)
-    joint[:] = np.inf
+    fits, out_energies, out_cycles = above
+    g, open_ = _goal_of(t), np.empty(len(out_energies), np.uint8)
     for one in range(len(places)):
-        for j in range(len(classes)):
-            classes[j] = v.base[j] + places[one, j]
         least_energy, least_cycles = energies[one].min(), cycles[one].min()
         alive = False
-        for spm in front:
+        for spm in range(len(front[0])):
             if not alive:
-                alive = not _misses(g, incumbent, least_energy + above[1][spm], least_cycles, above[2][spm])
-        for spm in range(_hopeful(g, incumbent, least_energy, least_cycles, above[1]) if alive else 0):
-            out_energy, out_cycles = above[1][spm], above[2][spm]
-            if _misses(g, incumbent, least_energy + out_energy, least_cycles, out_cycles):
-                continue
-            if not _fits(v.place, classes, above[0][spm]):
+                alive = not _misses(g, incumbent, least_energy + front[0][spm], least_cycles, front[1][spm])
+        hopeful = _hopeful(g, incumbent, least_energy, least_cycles, out_energies) if alive else 0
+        open_[:hopeful] = 1
+        for j in range(places.shape[1]):
+            # A loop over bytes, of which a processor takes many at once.
+            row = fits[v.base[j] + places[one, j]]
+            for spm in range(hopeful):
+                open_[spm] &= row[spm]
+        for spm in range(hopeful):
+            if not open_[spm] or _misses(
+                g, incumbent, least_energy + out_energies[spm], least_cycles, out_cycles[spm]
+            ):
                 continue
             for case in range(energies.shape[1]):
-                total = energies[one, case] + out_energy
-                if not _misses(g, incumbent, total, cycles[one, case], out_cycles):
+                total = energies[one, case] + out_energies[spm]
+                if not _misses(g, incumbent, total, cycles[one, case], out_cycles[spm]):
                     energy = _surely(t, total)
-                    least = _together(t, cycles[one, case], out_cycles)
+                    least = _together(t, cycles[one, case], out_cycles[spm])
                     joint[one, 0] = min(joint[one, 0], _ranks(t.objective, energy, least)[0])
                     joint[one, 1], joint[one, 2] = min(joint[one, 1], energy), min(joint[one, 2], least)
 
@@ -385,7 +390,7 @@ inner_bounds = borrowing(_inner_bounds, _load=borrowing(_load))
 ways_of = compiled(_ways_of)
 fits = borrowing(_fits)
 crossing_room = compiled(_crossing)
-joint_bounds = compiled(_joint_bounds, _fits=fits, _hopeful=borrowing(_hopeful))
+joint_bounds = compiled(_joint_bounds, _hopeful=borrowing(_hopeful))
 _buffered_first = compiled(
     _first_bounds, _words=words, _ways_of=ways_of, _bound=borrowing(_bound, _inner_bounds=inner_bounds)
 )

@@ -8,35 +8,36 @@ with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from mapper.models.limit import UnfinishedError
+from mapper.solver.tiling.cover.block import (
+    Block,
+    blocks_of,
+    improving,
+    joined,
+    own_tiles,
+    places_of,
+    slices,
+    values,
+    words_of,
+)
+from mapper.solver.tiling.cover.spm_block import busy, spm_block, spm_hopeless
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.incumbent_kernel import REACH
-from mapper.solver.tiling.exact.kernel_table import EDP, ENERGY, KernelTable
+from mapper.solver.tiling.exact.kernel_table import ENERGY, KernelTable
 from mapper.solver.tiling.exact.lattice import Floats, Integers
 
 MOST_PAIRS = 1 << 26
 """Pairs of tiles that are bounded together; of more each array tile is bounded with the least above any."""
 
-MOST_AT_ONCE = 1 << 13
-"""Tiles whose products are compared at once."""
-
-MOST_OPEN = 1 << 21
-"""Tiles that are kept at a time; a few hundred bytes each."""
 TILES_PER_CALL = 1 << 15
 
-Hopeless = Callable[[Floats], Array]
-"""Which columns of factors [F, n] cannot improve on the incumbent."""
-
-
-class TooManyOpenError(Exception):
-    """More tiles may improve on the incumbent than are kept."""
+TILES_AT_ONCE = 1 << 12
+"""Scratch-pad tiles whose place above array tiles is tabulated at once."""
 
 
 class ArrayTiles(NamedTuple):
@@ -61,15 +62,6 @@ class SpmTiles(NamedTuple):
     primary: Array
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Loops, all choices of them (``places`` [n, loops]), and what each brings to the products (``factors`` [F, n])."""
-
-    loops: tuple[int, ...]
-    places: Integers
-    factors: Floats
-
-
 def candidates(
     t: KernelTable, v: CoverTable, incumbent: Floats, stopped: Callable[[], object]
 ) -> tuple[ArrayTiles, SpmTiles]:
@@ -85,20 +77,21 @@ def candidates(
     energy, cycles = np.empty((len(places), cases)), np.empty((len(places), cases))
     x = room_of(len(v.counts), len(v.spans.dimensions), len(t.streams.along))
     first_bounds, room = bound_kernel.first_bounds_of(t), bound_kernel.crossing_room(len(v.spans.dimensions))
-    for some in _slices(len(places), TILES_PER_CALL, stopped):
+    for some in slices(len(places), TILES_PER_CALL, stopped):
         first_bounds(t, v, places[some], room, x, energy[some], cycles[some])
     within = (energy.min(axis=0, initial=np.inf), cycles.min(axis=0, initial=np.inf))
     above = _spm_tiles(t, v, within, reach, stopped)
     outside = (above.energy.min(initial=np.inf), above.cycles.min(initial=np.inf))
-    able = np.flatnonzero(_improving(t, energy + outside[0], cycles, outside[1], reach))
-    places, energy, cycles, joint = places[able], energy[able], cycles[able], np.empty((len(able), 3))
+    able = np.flatnonzero(improving(t, energy + outside[0], cycles, outside[1], reach))
+    places, energy, cycles, joint = places[able], energy[able], cycles[able], np.full((len(able), 3), np.inf)
     if joint.size * len(above.primary) <= MOST_PAIRS:
-        order = np.argsort(above.energy, kind="stable")
-        ordered = above.places[order], above.energy[order], above.cycles[order]
-        front = _front(ordered[1], ordered[2])
-        bound_kernel.joint_bounds(t, v, (places, energy, cycles), ordered, front, incumbent, joint)
+        order, front = np.argsort(above.energy, kind="stable"), _front(above.energy, above.cycles)
+        for some in slices(len(order), TILES_AT_ONCE, stopped):
+            outer = above.energy[order[some]], above.cycles[order[some]]
+            fits = _fits(v, above.places[order[some]])
+            bound_kernel.joint_bounds(t, v, (places, energy, cycles), (fits, *outer), front, incumbent, joint)
     else:
-        total = _values(t, energy + outside[0], cycles, outside[1])
+        total = values(t, energy + outside[0], cycles, outside[1])
         least = energy.min(axis=1) + outside[0], cycles.min(axis=1)
         joint = np.stack(
             (total.min(axis=1), least[0] * SLACK - (0.5 * t.per_pj if t.rounded else 0.0), least[1]), 1
@@ -110,53 +103,29 @@ def candidates(
     return array, above
 
 
-def _front(energy: Floats, cycles: Floats) -> Integers:
-    """Where no other is as good in both, and one of those that are equal."""
+def _front(energy: Floats, cycles: Floats) -> tuple[Floats, Floats]:
+    """Those than which no other is as good in both, and one of those that are equal."""
     order = np.lexsort((cycles, energy))
     before = np.minimum.accumulate(np.concatenate(([np.inf], cycles[order])))[:-1]
-    front: Integers = order[cycles[order] < before]
-    return front
+    front = order[cycles[order] < before]
+    return energy[front], cycles[front]
 
 
-def _slices(count: int, step: int, stopped: Callable[[], object]) -> Iterator[slice]:
-    """All of so many, a few at a time.
-
-    Raises: UnfinishedError when time is over.
-    """
-    for first in range(0, count, step):
-        reason = stopped()
-        if reason is not None:
-            raise UnfinishedError(str(reason))
-        yield slice(first, min(first + step, count))
-
-
-def _values(t: KernelTable, energy: Floats, processing: Floats, dma: Floats | float) -> Floats:
-    """The objective of at least so much, infinity where that takes too long."""
-    energy = energy * SLACK - (0.5 * t.per_pj if t.rounded else 0.0)
-    cycles = np.maximum(processing, dma) if t.buffers.spm else processing + dma
-    objective = energy * cycles if t.objective == EDP else energy if t.objective == ENERGY else cycles
-    return np.where((cycles <= t.reach_cycles) & np.isfinite(energy), objective, np.inf)
-
-
-def _improving(
-    t: KernelTable, energy: Floats, processing: Floats, dma: Floats | float, reach: float
-) -> Array:
-    """Where one of the cases (the last axis) may improve on the incumbent."""
-    alive = np.zeros(len(energy), np.bool_)
-    for case in range(energy.shape[-1]):
-        values = _values(t, energy[:, case], processing[..., case], dma)
-        alive |= (values <= reach) & np.isfinite(values)
-    return alive
+def _fits(v: CoverTable, places: Integers) -> Array:
+    """Whether array tiles of a class can have scratch-pad tiles ``places`` [n, loops] above them [C, n]."""
+    rows = [v.place[v.base[j] : v.base[j + 1]][:, places[:, j]] >= 0 for j in range(len(v.counts))]
+    return np.concatenate(rows).astype(np.uint8)
 
 
 def _array_places(t: KernelTable, v: CoverTable, reach: float, stopped: Callable[[], object]) -> Integers:
     """The array tiles, with a scratch-pad tile above them that moves every word once."""
-    spm_blocks = [_spm_block(v, loops) for loops in _blocks(v.dram_counts, v)]
-    kept = np.prod([block.factors.min(axis=1) for block in spm_blocks], axis=0).reshape(3, -1)[2]
+    spm_blocks = [spm_block(v, loops) for loops in blocks_of(v.dram_counts, v)]
+    least = np.prod([block.factors.min(axis=1) for block in spm_blocks], axis=0)[:, None]
+    kept = least.reshape(-1)[2 * len(v.spans.dimensions) : 3 * len(v.spans.dimensions)]
     moved = np.where(t.updated & ~t.zero, 2.0, 1.0) * kept
-    out_cycles = kept.sum() * v.dma.burst_word / v.dma.burst_whole if t.alone else 0.0
-    return _joined(
-        [_array_block(v, loops) for loops in _blocks(v.counts, v)],
+    out_cycles = float(busy(v, least)[1].sum()) if t.alone else 0.0
+    return joined(
+        [_array_block(v, loops) for loops in blocks_of(v.counts, v)],
         lambda factors: _array_hopeless(t, v, factors, v.dram_unit * moved.sum(), out_cycles, reach),
         stopped,
     )
@@ -168,96 +137,26 @@ def _spm_tiles(
     """The scratch-pad tiles, around array tiles of at least these energies and cycles ``within`` [cases]."""
     from mapper.solver.tiling.cover import bound_kernel
 
-    places = _joined(
-        [_spm_block(v, loops) for loops in _blocks(v.dram_counts, v)],
-        lambda factors: _spm_hopeless(t, v, factors, within, reach),
+    places = joined(
+        [spm_block(v, loops) for loops in blocks_of(v.dram_counts, v)],
+        lambda factors: spm_hopeless(t, v, factors, within, reach),
         stopped,
     )
     energy, cycles = np.empty(len(places)), np.empty(len(places))
-    for some in _slices(len(places), TILES_PER_CALL, stopped):
+    for some in slices(len(places), TILES_PER_CALL, stopped):
         bound_kernel.outer_bounds(t, v, places[some], energy[some], cycles[some])
-    values = np.full(len(energy), np.inf)
+    least = np.full(len(energy), np.inf)
     for case in range(len(within[0])):
-        values = np.minimum(values, _values(t, within[0][case] + energy, within[1][case], cycles))
-    kept = np.flatnonzero((values <= reach) & np.isfinite(values))
-    order = kept[np.argsort(values[kept], kind="stable")]
-    return SpmTiles(places[order], energy[order], cycles[order], values[order])
+        least = np.minimum(least, values(t, within[0][case] + energy, within[1][case], cycles))
+    kept = np.flatnonzero((least <= reach) & np.isfinite(least))
+    order = kept[np.argsort(least[kept], kind="stable")]
+    return SpmTiles(places[order], energy[order], cycles[order], least[order])
 
 
-def _blocks(counts: Integers, v: CoverTable) -> list[tuple[int, ...]]:
-    """The loops by blocks: those without a choice first, then those with the most."""
-    blocks = [{j} for j in range(len(v.counts))]
-    for k, dimensions in enumerate(v.spans.dimensions):
-        for place in range(dimensions):
-            met = {
-                int(v.spans.term_loop[term])
-                for term in range(v.spans.terms[k, place], v.spans.terms[k, place + 1])
-            }
-            joined = set[int]().union(*(block for block in blocks if block & met))
-            if joined:
-                blocks = [block for block in blocks if not block & met] + [joined]
-    ordered = sorted(tuple(sorted(block)) for block in blocks)
-    choices = {block: int(np.prod(counts[list(block)])) for block in ordered}
-    return sorted(ordered, key=lambda block: (choices[block] > 1, -choices[block]))
-
-
-def _joined(blocks: list[_Block], hopeless: Hopeless, stopped: Callable[[], object]) -> Integers:
-    """The choices of all blocks [n, loops] that are not hopeless.
-
-    Raises: UnfinishedError, TooManyOpenError.
-    """
-    rest = [np.ones(len(blocks[0].factors))]
-    for block in reversed(blocks):
-        rest.append(rest[-1] * block.factors.min(axis=1))
-    rest = rest[::-1][1:]
-    factors, places = np.ones((len(blocks[0].factors), 1)), np.zeros((1, 0), np.int64)
-    for block, least in zip(blocks, rest, strict=True):
-        choices = block.factors.shape[1]
-        kept, count = [np.zeros(0, np.int64)], 0
-        # A few at a time: longer rows would leave the processor's caches.
-        for part in _slices(factors.shape[1], max(1, MOST_AT_ONCE // choices), stopped):
-            some = factors[:, part, None] * (block.factors * least[:, None])[:, None, :]
-            kept.append(part.start * choices + np.flatnonzero(~hopeless(some.reshape(len(factors), -1))))
-            count += len(kept[-1])
-            if count > MOST_OPEN:
-                raise TooManyOpenError
-        before, chosen = np.divmod(np.concatenate(kept), choices)
-        factors = factors[:, before] * block.factors[:, chosen]
-        places = np.concatenate((places[before], block.places[chosen]), axis=1)
-        if not len(before):
-            return np.zeros((0, sum(len(block.loops) for block in blocks)), np.int64)
-    order = np.argsort([loop for block in blocks for loop in block.loops])
-    return np.ascontiguousarray(places[:, order])
-
-
-def _words(v: CoverTable, loops: tuple[int, ...], tile: Integers) -> Iterator[Floats]:
-    """Of each operand, the words of tiles [n, loops] in the dimensions of these loops."""
-    for k, dimensions in enumerate(v.spans.dimensions):
-        words = np.ones(len(tile))
-        for place in range(dimensions):
-            terms = range(v.spans.terms[k, place], v.spans.terms[k, place + 1])
-            if terms and int(v.spans.term_loop[terms[0]]) in loops:
-                words *= 1 + sum(
-                    v.spans.term_factor[term] * (tile[:, loops.index(int(v.spans.term_loop[term]))] - 1)
-                    for term in terms
-                )
-        yield words
-
-
-def _places(counts: Integers, loops: tuple[int, ...]) -> Integers:
-    return np.stack([axis.reshape(-1) for axis in np.indices([int(counts[j]) for j in loops])], axis=-1)
-
-
-def _own(v: CoverTable, loops: tuple[int, ...], trips: Integers) -> Iterator[Floats]:
-    """Of each operand, the product of the trips [n, loops] of the loops that it depends on."""
-    for k in range(len(v.spans.dimensions)):
-        yield np.where(v.own[k, list(loops)], trips, 1).prod(axis=1, dtype=np.float64)
-
-
-def _array_block(v: CoverTable, loops: tuple[int, ...]) -> _Block:
+def _array_block(v: CoverTable, loops: tuple[int, ...]) -> Block:
     """Iterations; of each operand words times passes, delivered words times passes, the same times own tiles, and
     delivered words alone."""
-    places = _places(v.counts, loops)
+    places = places_of(v.counts, loops)
     classes = places + v.base[list(loops)]
     tile, trips = v.tile[classes], v.trips[classes]
     passes = trips.prod(axis=1, dtype=np.float64)
@@ -266,10 +165,10 @@ def _array_block(v: CoverTable, loops: tuple[int, ...]) -> _Block:
         strides = v.group_strides[group, list(loops)]
         if strides.any():
             delivered[k] *= v.delivered[v.group_start[group] + places @ strides]
-    words, own = np.array(list(_words(v, loops, tile))), np.array(list(_own(v, loops, trips)))
+    words, own = np.array(list(words_of(v, loops, tile))), np.array(list(own_tiles(v, loops, trips)))
     first = ((tile * trips).prod(axis=1, dtype=np.float64), passes)
     rows = (*first, *(words * passes), *(delivered * passes), *(words * own), *(delivered * own), *delivered)
-    return _Block(loops, places, np.array(rows))
+    return Block(loops, places, np.array(rows))
 
 
 def _of_array(factors: Floats) -> tuple[Floats, Floats, Floats]:
@@ -303,39 +202,5 @@ def _array_hopeless(
     if t.streams.on:
         # What follows comes in part: each word once, at least.
         energies, cycles = [base], [work]
-    able = _improving(t, np.stack(energies).T, np.stack(cycles).T, out_cycles, reach)
+    able = improving(t, np.stack(energies).T, np.stack(cycles).T, out_cycles, reach)
     return ~able | (room.sum(axis=0) > t.pes * t.rf_capacity)
-
-
-def _spm_block(v: CoverTable, loops: tuple[int, ...]) -> _Block:
-    """Of each operand words, words times passes, and words times own tiles."""
-    places = _places(v.dram_counts, loops)
-    tile, trips = (
-        np.stack([table[j, places[:, at]] for at, j in enumerate(loops)], axis=-1)
-        for table in (v.dram_tile, v.dram_trips)
-    )
-    words, own = np.array(list(_words(v, loops, tile))), np.array(list(_own(v, loops, trips)))
-    passes = trips.prod(axis=1, dtype=np.float64)
-    return _Block(loops, places, np.concatenate((words, words * passes, words * own)))
-
-
-def _spm_hopeless(
-    t: KernelTable, v: CoverTable, factors: Floats, within: tuple[Floats, Floats], reach: float
-) -> Array:
-    """Whether scratch-pad tiles cannot improve: at least the bounds of `bound_kernel`, or no room."""
-    words, moved, kept = factors.reshape(3, -1, factors.shape[1])
-    twice = np.where(t.updated & ~t.zero, 2.0, 1.0)[:, None]
-    energies, cycles = [], []
-    for stays in range(len(words) + 1) if t.alone else ():
-        crossed = moved.copy()
-        if stays < len(words):
-            crossed[stays] = kept[stays]
-        energies.append((crossed * twice).sum(axis=0))
-        cycles.append(crossed.sum(axis=0))
-    if not t.alone:
-        energies, cycles = [(kept * twice).sum(axis=0)], [np.zeros(factors.shape[1])]
-    energy = v.dram_unit * np.minimum.reduce(energies)[:, None]
-    busy = np.minimum.reduce(cycles) * (v.dma.burst_word / v.dma.burst_whole)
-    able = _improving(t, within[0] + energy, within[1], busy, reach)
-    banks = np.ceil(words * (v.dma.word_bytes * SLACK / v.dma.bank_bytes)).sum(axis=0)
-    return ~able | (banks > v.banks)

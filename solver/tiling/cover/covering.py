@@ -17,6 +17,7 @@ what is still open at the end is searched upwards from them, one factor at a tim
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -34,7 +35,8 @@ from mapper.models.tiling.padding import NO_PADDING, Padding
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
 from mapper.solver.outcome import Outcome
-from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, TooManyOpenError, candidates
+from mapper.solver.tiling.cover.block import TooManyOpenError
+from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, candidates
 from mapper.solver.tiling.cover.cover import classes_of
 from mapper.solver.tiling.cover.exposed import raised
 from mapper.solver.tiling.cover.room_kernel import OPEN_CYCLES, OPEN_ENERGY, Opened
@@ -68,6 +70,8 @@ from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 
 TILES_PER_SLICE = 64
+SHORT_SLICE = 0.02
+"""Seconds below which the next slice may be twice as long: handing over all tables takes half a millisecond."""
 MOST_OPENED = 1 << 14
 MOST_COVERS = 1 << 26
 """Tiles that covers may have: to put together that many, less what is left out early, takes seconds."""
@@ -204,10 +208,10 @@ def _searched(
     tiles, held, tables = space.tiles, space.held, space.tables
     opened = Opened(np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64))
     search = search_kernel.search_of(tables)
-    turn, total = 0, len(tiles.primary)
+    turn, total, step = 0, len(tiles.primary), TILES_PER_SLICE
     stop: Stop | None = effort.stopped() if total else None
     while turn < total and stop is None:
-        last = min(turn + TILES_PER_SLICE, total)
+        last, began = min(turn + step, total), time.monotonic()
         try:
             reached = search(tables, space.view, tiles, space.above, turn, last, held, opened)
         except UnfinishedError:
@@ -216,7 +220,7 @@ def _searched(
         effort.report(_progress(problem, tables, tiles, reached, held.incumbent, evaluations))
         if reached < last:
             break
-        turn = reached
+        turn, step = reached, 2 * step if time.monotonic() - began < SHORT_SLICE else step
         stop = effort.stopped() if turn < total else None
     steps = steps_of(problem, tables)
     mapping = best_of(problem, lambda row: _extract(problem, space, row), held.best, held.ties, mapping)

@@ -83,6 +83,46 @@ def _reachable(
     return count
 
 
+def _outside(v: CoverTable, classes: Array, trips: Array, room: Room) -> tuple[float, float]:
+    """Least energy and cycles of DMA with an array tile of ``room.least`` at least, of ``classes``, and these ``trips``
+    [loops] at DRAM, operations of larger tiles included; infinity where the scratch-pad has no room. Says in ``room``
+    which pairs these are."""
+    more, usual = 1.0, 1.0
+    for j in range(len(classes)):
+        room.pair[j] = v.place[classes[j], trips[j]]
+        at = v.outer[classes[j]] + room.pair[j]
+        room.inner[j], room.outer[j] = v.p[at], v.d[at]
+        room.tile[j] = room.least[j] * room.inner[j]
+        more *= float(room.tile[j] * room.outer[j])
+        usual *= float(room.least[j] * v.trips[classes[j]])
+    if _banks(v.spans, v.dma, room.tile) > v.banks:
+        return np.inf, np.inf
+    for k in range(len(room.taken)):
+        words, room.taken[k] = _moved(v.spans, v.dma, k, room.tile, room.outer)
+        room.energies[k] = words * v.dram_unit
+    energy, cycles = _outer_bound(room.trips, room.outer, room.energies, room.taken)
+    return energy + v.iteration_energy * (more - usual), cycles
+
+
+def _least_outside(
+    v: CoverTable, classes: Array, energies: Array, cycles: Array, above: SpmTiles, near: Array, room: Room,
+    held: Held,
+) -> tuple[int, float, float]:  # fmt: skip
+    """How many of the scratch-pad tiles ``near`` are left, now that it is known which array tile they hold: they are
+    put to the front; and the least energy and cycles of DMA with any of them."""
+    count, least_energy, least_cycles = 0, np.inf, np.inf
+    for j in range(len(classes)):
+        room.least[j] = v.tile[classes[j]]
+    for one in near:
+        out_energy, out_cycles = _outside(v, classes, above.places[one], room)
+        if _hopeless(room.goal, held.incumbent, energies, cycles, out_energy, out_cycles):
+            continue
+        least_energy, least_cycles = min(least_energy, out_energy), min(least_cycles, out_cycles)
+        near[count] = one
+        count += 1
+    return count, least_energy, least_cycles
+
+
 def _class(
     t: KernelTable, v: CoverTable, classes: Array, splits: Splits, above: SpmTiles, near: Array, room: Room,
     held: Held, opened: Opened,
@@ -104,21 +144,7 @@ def _class(
             room.goal, held.incumbent, least_energy, least_cycles, above.energy[one], above.cycles[one]
         ):
             continue
-        more, usual = 1.0, 1.0
-        for j in range(loops):
-            room.pair[j] = v.place[classes[j], above.places[one, j]]
-            at = v.outer[classes[j]] + room.pair[j]
-            room.inner[j], room.outer[j] = v.p[at], v.d[at]
-            room.tile[j] = room.least[j] * room.inner[j]
-            more *= float(room.tile[j] * room.outer[j])
-            usual *= float(room.least[j] * v.trips[classes[j]])
-        if _banks(v.spans, v.dma, room.tile) > v.banks:
-            continue
-        for k in range(len(room.taken)):
-            words, room.taken[k] = _moved(v.spans, v.dma, k, room.tile, room.outer)
-            room.energies[k] = words * v.dram_unit
-        out_energy, out_cycles = _outer_bound(room.trips, room.outer, room.energies, room.taken)
-        out_energy += v.iteration_energy * (more - usual)
+        out_energy, out_cycles = _outside(v, classes, above.places[one], room)
         if not _hopeless(room.goal, held.incumbent, least_energy, least_cycles, out_energy, out_cycles):
             _examine(t, v, classes, splits, room, held, opened)
 
@@ -141,12 +167,11 @@ def _search(
             classes[j] = v.base[j] + tiles.places[turn, j]
         energies, cycles = tiles.energy[turn], tiles.cycles[turn]
         count = _reachable(room.goal, v.place, classes, energies, cycles, above, held.incumbent, near)
+        count, out_energy, out_cycles = _least_outside(
+            v, classes, energies, cycles, above, near[:count], room, held
+        )
         if count == 0:
             continue
-        out_energy, out_cycles = np.inf, np.inf
-        for one in near[:count]:
-            out_energy = min(out_energy, above.energy[one])
-            out_cycles = min(out_cycles, above.cycles[one])
         splits = _splits(
             t, v, classes, energies, cycles, out_energy, out_cycles, held.incumbent, room.following
         )
@@ -156,13 +181,17 @@ def _search(
     return last
 
 
+_outside_of_pair = borrowing(_outside)
+
+
 def _compiled_search(orders: Compiled, splits: Compiled) -> Compiled:
     """`_search` with one way to cost the orders of a tiling, and to bound its splits."""
     return compiled(
         _search,
         _reachable=borrowing(_reachable),
+        _least_outside=borrowing(_least_outside, _outside=_outside_of_pair),
         _splits=splits,
-        _class=compiled(_class, _examine=borrowing(_examine, _orders=orders)),
+        _class=compiled(_class, _outside=_outside_of_pair, _examine=borrowing(_examine, _orders=orders)),
     )
 
 

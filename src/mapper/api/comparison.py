@@ -9,8 +9,9 @@ from typing import Any
 
 from mapper.api.contradicting import refuse_contradicting_solutions
 from mapper.api.problem import PosedProblem, pose
+from mapper.api.search import Search
 from mapper.api.solution import Solution, as_document
-from mapper.api.solving import Search, method_named, run
+from mapper.api.solving import method_named, run
 from mapper.api.verb import Given, evaluated
 from mapper.kind.part import Options
 from mapper.models.compiling import CHILD

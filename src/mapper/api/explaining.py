@@ -30,7 +30,9 @@ def explain(
     problem = pose(workload, arch, objective, options, fix)
     part = problem.parts[0].problem
     formulation = problem.kind.formulation(part)
-    read = problem.kind.source_remarks(problem.workload, problem.machine, problem.options.source)
+    read = problem.kind.source_remarks(
+        problem.workload, problem.read.value, problem.machine, problem.options.source
+    )
     return render(formulation, form, [*problem.kind.remarks(part, formulation), *read])
 
 

@@ -128,7 +128,7 @@ def posed(
     chosen = objective or next(iter(known))
     if chosen not in known:
         raise InputError(
-            "--objective", chosen, f"{meant(chosen, known)}a {kind.name} problem has {', '.join(known)} here"
+            "--objective", chosen, f"{meant(chosen, known)}the kind {kind.name} has {', '.join(known)} here"
         )
     names = names_of(read.value)
     for name in () if names else options.dim:
@@ -136,7 +136,7 @@ def posed(
     unknown = sorted(options.given() - kind.options - {"batch", "dim", "source"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
-        raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
+        raise InputError(flag, "", f"does not apply to the kind {kind.name}; leave it out")
     options = replace(options, fix=own_fix(options.fix, names))
     options = replace(options, model=options.model or kind.model_of(read.value))
     parts = kind.pose(read.value, machine, known[chosen], options)

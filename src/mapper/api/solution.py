@@ -45,7 +45,8 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the report's page, in a frame of its own."""
-        from mapper.reporting import report
+        # The public function: pages are made of solutions, which know of none.
+        from mapper import report
 
         page = html.escape(report(self))
         return f'<iframe sandbox="allow-scripts" style="width:100%;height:40em;border:0" srcdoc="{page}"></iframe>'

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mapper.api.solving import Search
+    from mapper.api.search import Search
 
 SECONDS_BEYOND = 1.0
 """How long after the limit others are still waited for."""

@@ -12,8 +12,8 @@ from mapper.api.joint_front import PartFront, joint_points
 from mapper.api.part.search import effort_of
 from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem, pose
+from mapper.api.search import Search
 from mapper.api.solution import as_document, unanswered
-from mapper.api.solving import Search
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Options, Part
 from mapper.models.limit import UnfinishedError

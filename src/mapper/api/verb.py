@@ -8,8 +8,9 @@ from typing import Any, overload
 
 from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
+from mapper.api.search import Search
 from mapper.api.solution import Solution, as_document, assemble
-from mapper.api.solving import Search, run
+from mapper.api.solving import run
 from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart
 from mapper.kind.part import Options
 from mapper.models.plain import in_time, limited

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from mapper.api.solving import Search
+from mapper.api.search import Search
 from mapper.api.verb import simulate, solve
 from mapper.kind import ENTRIES, imported
 from mapper.solver.method import Method

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from mapper.api.solving import Search
+    from mapper.api.search import Search
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS_TO_WRITE = 0.5

@@ -42,7 +42,7 @@ from mapper.cli.option import (
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.api.solving import Search
+    from mapper.api.search import Search
     from mapper.cli.progress import ProgressReport
     from mapper.kind.part import Options
 
@@ -154,7 +154,7 @@ class SearchOptions:
     store: StorePath = None
 
     def search(self, method: str) -> Search:
-        from mapper.api.solving import Search
+        from mapper.api.search import Search
         from mapper.api.time_limit import command_began
         from mapper.cli import terminal
 

@@ -16,8 +16,8 @@ from mapper.workloads.text.plain_text import markdown, plain
 if TYPE_CHECKING:
     from mapper.api.comparison import Comparison
     from mapper.api.problem import PosedProblem
+    from mapper.api.search import Search
     from mapper.api.solution import Solution
-    from mapper.api.solving import Search
     from mapper.api.trade_off import TradeOff
     from mapper.kind.part import Part
     from mapper.solver.certificate import Certificate

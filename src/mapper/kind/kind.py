@@ -120,7 +120,9 @@ class Kind(ABC, Generic[V, P, M]):
 
         Raises: InputError if the kind has none.
         """
-        raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+        raise InputError(
+            "--pareto", "", f"problems of the kind {self.name} have no trade-offs to list; leave it out"
+        )
 
     criteria_add: ClassVar[bool] = False
     """Whether there are two criteria, and those of several parts add up to those of the whole."""
@@ -141,25 +143,29 @@ class Kind(ABC, Generic[V, P, M]):
 
         Raises: InputError if the kind has none.
         """
-        raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+        raise InputError(
+            "--pareto", "", f"problems of the kind {self.name} have no trade-offs to list; leave it out"
+        )
 
     def criteria(self, problem: P, mapping: M) -> tuple[int, ...]:
         """What the points of a front are judged by, all of which least is best, by the model."""
-        raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+        raise InputError(
+            "--pareto", "", f"problems of the kind {self.name} have no trade-offs to list; leave it out"
+        )
 
     def on_chip_bytes(self, machine: Any) -> int:
         """The bytes of a machine's memories on the chip, which a sweep trades for the objective.
 
         Raises: InputError if the kind does not.
         """
-        raise InputError("--pareto", "", f"a sweep of a {self.name} problem has no trade-offs; leave it out")
+        raise InputError("--pareto", "", f"a sweep of the kind {self.name} has no trade-offs; leave it out")
 
     def co_designed(self, problems: Sequence[P]) -> CoDesigned[M]:
         """A part on many machines, for such a sweep.
 
         Raises: InputError as ``on_chip_bytes``.
         """
-        raise InputError("--pareto", "", f"a sweep of a {self.name} problem has no trade-offs; leave it out")
+        raise InputError("--pareto", "", f"a sweep of the kind {self.name} has no trade-offs; leave it out")
 
     @property
     def proof_kind(self) -> str:
@@ -281,8 +287,8 @@ class Kind(ABC, Generic[V, P, M]):
         """What there is to say of one part solved by several methods (by name), beyond value and proof."""
         return []
 
-    def source_remarks(self, text: str, machine: Any, source: SourceReading) -> list[str]:
-        """What reading the file ``text`` did to the problem, a line each."""
+    def source_remarks(self, text: str, value: V, machine: Any, source: SourceReading) -> list[str]:
+        """What reading the file ``text``, which holds ``value``, did to the problem, a line each."""
         return []
 
     def remarks(self, problem: P, formulation: Formulation) -> list[str]:

@@ -16,7 +16,7 @@ from mapper.solver.method import Effort
 from mapper.solver.proof import NotCertifiedError
 
 if TYPE_CHECKING:
-    from mapper.api.solving import Search
+    from mapper.api.search import Search
 
 LEAST_SECONDS = 2.0
 SHARE = 0.2

@@ -14,6 +14,10 @@ LONGEST = 80
 """Characters of a name that are shown."""
 
 
+LEAST = 0.66
+"""How far pictures shrink on a narrow page before they are moved sideways."""
+
+
 def plain(text: str, longest: int = LONGEST) -> str:
     """A name as text: no control or invisible characters, none that change the direction of what follows."""
     return plain_text(text, longest, "\N{REPLACEMENT CHARACTER}")
@@ -49,6 +53,8 @@ def svg(width: float, height: float, label: str, *children: Element, **attribute
             "viewBox": f"0 0 {width:g} {height:g}",
             "width": width,
             "height": height,
+            # On a telephone pictures shrink as far as their text can still be read.
+            "style": f"min-width: {LEAST * width:.0f}px",
             "role": "group",
             "aria-label": label,
             **attributes,
@@ -75,6 +81,7 @@ def embedded(text: str, label: str, prefix: str) -> Element:
             element.set(name, _own(name, value, prefix))
     if root.get("viewBox") is None:
         root.set("viewBox", f"0 0 {root.get('width')} {root.get('height')}")
+    root.set("style", f"min-width: {LEAST * float(root.get('viewBox', '').split()[2]):.0f}px")
     root.set("role", "group")
     root.set("aria-label", plain(label, 400))
     return root

@@ -10,9 +10,10 @@ from mapper.kind import objective_named
 from mapper.kind.cell import number, percent, proof
 from mapper.reporting import chart, sweep_chart
 from mapper.reporting.certificate_words import Words
+from mapper.reporting.cost_section import MOST_PARTS, certified
 from mapper.reporting.document import Rows, Solved
 from mapper.reporting.drawing import figure, markup, table
-from mapper.reporting.section import MOST_PARTS, Section, certified, provenance
+from mapper.reporting.section import Section, provenance
 from mapper.solver.certificate import Certificate
 
 
@@ -110,7 +111,11 @@ def rows_section(given: Rows, anchor: str) -> Section:
         points = [(names, None if y is None else float(y)) for names, y in values]
         drawn = sweep_chart.swept(points, given.title, _with_unit(given.objective), anchor)
         elements.insert(
-            0, figure(drawn, "The objective over the grid; cells without a figure have no answer.")
+            0,
+            figure(
+                drawn,
+                "The objective over the grid; the best cell is framed, one without a figure has no answer.",
+            ),
         )
     if given.form == "front":
         elements = [*_front(given, anchor), *elements]
@@ -121,14 +126,36 @@ def rows_section(given: Rows, anchor: str) -> Section:
             if row.cost and row.cost.get("latency_ms") is not None
         }
         if times:
-            drawn = chart.stacked("latency by machine", "ms", times, anchor, "machine")
+            drawn = chart.stacked("latency by machine", "latency, ms", times, anchor, "machine")
             elements.append(figure(drawn, "Latency by machine, without what the table below lists."))
         elements += _warned(given)
     proven = sum(row.certificate.proven for row in given.rows)
-    facts = (("objective", given.objective), ("proven", f"{proven:,} of {len(rows):,} rows"))
+    facts = (*_best(given), ("proven", f"{proven:,} of {len(rows):,} rows"))
     return Section(
         anchor, given.title, facts, None, markup(*elements, provenance([("document", given.source)]))
     )
+
+
+def _best(given: Rows) -> list[tuple[str, str]]:
+    """What comes first: the best of a sweep and where it is, how far a front reaches, or what is compared."""
+    if given.form == "front" and given.axes is not None:
+        costs = [row.cost for row in given.rows if row.cost]
+        reach = [("trade-offs", f"{len(costs):,}")] if costs else []
+        for key, said in (given.axes.along, given.axes.up) if costs else ():
+            what, _, unit = said.partition(", ")
+            ends = [cost[key] for cost in costs]
+            said = " to ".join(dict.fromkeys((number(min(ends)), number(max(ends)))))
+            reach.append((what, f"{said} {unit}".rstrip()))
+        return reach
+    if given.form != "sweep" or given.objective == "value":
+        return [("objective", given.objective)]
+    objective = objective_named(given.objective)
+    best = objective.best(row.certificate.value for row in given.rows if row.certificate.value is not None)
+    if best is None:
+        return [("objective", given.objective)]
+    names = next(row.names for row in given.rows if row.certificate.value == best)
+    place = ", ".join(f"{key}={value}" for key, value in names.items())
+    return [(f"best {given.objective}", f"{number(best)} {objective.unit}"), ("found at", place)]
 
 
 def _with_unit(objective: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -10,21 +10,18 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
-from mapper.kind.cell import number, percent, proof
+from mapper.kind.cell import number, percent
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Part
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import PROVEN, Words, words
+from mapper.reporting.cost_section import MOST_PARTS, breakdowns, cost_table
 from mapper.reporting.document import Solved
 from mapper.reporting.drawing import figure, markup, node, plain, routes_drawn, table
 from mapper.reporting.proof_section import Judged, proof_elements
-from mapper.solver.certificate import Certificate
 
-MOST_PARTS = 400
-"""Parts that a page tells apart."""
 MOST_ROUTES, MOST_ROUTES_OF_LAYER = 2400, 300
 """Routes that are drawn of a network on a CGRA, and of each of its layers."""
-UNITS = {"energy_pj": "pJ", "cycles": "cycles", "bytes": "bytes", "stall_cycles": "cycles"}
 MOST_RESULTS = 4
 LEADING = {
     "edp": ("edp_pj_cycles", "energy_pj", "cycles", "latency_ms"),
@@ -89,8 +86,8 @@ def solution_section(
         *((f"input {file.path}", f"sha256 {file.sha256[:16]}…") for file in posed.read.inputs),
         *(("version of " + name, version) for name, version in solved.versions.items()),
     ]
-    elements = [_costs(solution.shown, solution.cost, solution.certificate)]
-    elements += _breakdowns(solution.shown, anchor, posed.kind.at_once)
+    elements = [cost_table(solution.shown, solution.cost, solution.certificate)]
+    elements += breakdowns(solution.shown, anchor, posed.kind.at_once)
     for skipped in [_skipped(solution.skipped)] if solution.skipped else []:
         elements.append(skipped)
     single = len(posed.parts) == 1
@@ -218,65 +215,6 @@ def _whole(solved: Solved) -> Words:
     return Words(
         "open", f"{PROVEN[certificate.evidence]}: a better mapping of some part may exist.", tuple(sentences)
     )
-
-
-def _costs(parts: Sequence[Part], total: dict[str, Any] | None, certificate: Certificate) -> Element:
-    keys = [
-        key
-        for key in next((part.cost for part in parts if part.cost), {})
-        if any((part.cost or {}).get(key) is not None for part in parts)
-    ]
-    rows = []
-    for part in parts[:MOST_PARTS]:
-        name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
-        rows.append(
-            [name, *(number((part.cost or {}).get(key)) for key in keys), *certified(part.certificate)]
-        )
-    if len(parts) > 1:
-        rows.append(["total", *(number((total or {}).get(key)) for key in keys), *certified(certificate)])
-    caption = "Cost" if len(parts) <= MOST_PARTS else f"Cost of the first {MOST_PARTS} parts, and of all"
-    return table(["part", *keys, "gap", "proof", "method"], rows, caption, class_="costs")
-
-
-def certified(certificate: Certificate) -> list[str]:
-    """Gap, proof and method, as tables have them."""
-    return [percent(certificate.gap), proof(certificate), certificate.method]
-
-
-def _breakdowns(parts: Sequence[Part], anchor: str, at_once: Collection[str]) -> list[Element]:
-    """A chart and a table of each quantity that the parts split; of those ``at_once`` the parts take the largest."""
-    elements = []
-    quantities = list(dict.fromkeys(key for part in parts for key in part.breakdown or {} if key in UNITS))
-    for quantity in quantities:
-        rows = {
-            f"{part.name}": {
-                cause: value
-                for cause, value in part.breakdown[quantity].items()
-                if type(value) in (int, float)
-            }
-            for part in parts
-            if part.breakdown and isinstance(part.breakdown.get(quantity), dict) and part.same_as is None
-        }
-        if not any(sum(row.values()) for row in rows.values()):
-            continue
-        said = quantity.replace("_pj", "").replace("_", " ")
-        said = f"{said} of what runs at the same time" if quantity in at_once else f"{said} by cause"
-        draw = chart.beside if quantity in at_once else chart.stacked
-        drawn = draw(said, UNITS[quantity], rows, f"{anchor}{quantity}")
-        causes = list(dict.fromkeys(cause for row in rows.values() for cause in row))
-        figures = [[name, *(number(row.get(cause)) for cause in causes)] for name, row in rows.items()]
-        if quantity in at_once:
-            figures = [[*own, chart.binding(row)] for own, row in zip(figures, rows.values(), strict=True)]
-        heading = ["part", *causes, *(["binds"] if quantity in at_once else [])]
-        elements += [
-            figure(drawn, f"Breakdown: {said}.", data_breakdown=quantity),
-            node(
-                "details",
-                node("summary", f"{said} as a table"),
-                table(heading, figures[:MOST_PARTS], f"{said}, {UNITS[quantity]}"),
-            ),
-        ]
-    return elements
 
 
 def _skipped(skipped: Sequence[dict[str, Any]]) -> Element:

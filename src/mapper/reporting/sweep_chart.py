@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from mapper.kind import objective_named
 from mapper.kind.part import FrontAxes
-from mapper.reporting.chart import blank, figure_text, finished
-from mapper.reporting.colour import SERIES, VALUE
+from mapper.reporting.chart import INK, blank, finished
+from mapper.reporting.colour import BEST, SERIES, VALUE
 from mapper.reporting.drawing import LONGEST
+from mapper.reporting.scale import figure_text, scaled
 from mapper.workloads.text.plain_text import plotted
 
-MOST_LINES, MOST_CELLS, MOST_NAMED = 12, 24, 40
+MOST_LINES, MOST_CELLS, MOST_NAMED, TITLE = 12, 24, 40, 46
 Points = Sequence[tuple[Mapping[str, Any], float | None]]
 """What is varied, and the objective there (None: no answer)."""
 
@@ -33,7 +36,7 @@ def draw_swept(figure: Any, axes: Any, points: Points, title: str, objective: st
     """The same on ``axes`` of a figure of matplotlib."""
     varied = list(points[0][0])
     sides = [list(dict.fromkeys(str(names.get(key)) for names, _ in points)) for key in varied]
-    axes.set_title(plotted(title, LONGEST), fontsize="medium", loc="left")
+    axes.set_title(fill(plotted(title, LONGEST), TITLE), fontsize="medium", loc="left")
     axes.set_xlabel(plotted(varied[0], LONGEST))
     if len(varied) == 2 and min(map(len, sides)) > 1 and max(map(len, sides)) <= MOST_CELLS:
         axes.set_ylabel(plotted(varied[1], LONGEST))
@@ -52,6 +55,7 @@ def _heat(figure: Any, axes: Any, points: Points, sides: Sequence[Sequence[str]]
         if value is not None:
             cells[up.index(row)][across.index(column)] = value
     known = [value for _, value in points if value is not None]
+    best = objective_named(objective.partition(",")[0]).best(known) if known and "," in objective else None
     drawn = axes.pcolormesh(cells, cmap="YlGnBu", edgecolors="white", linewidth=1.5)
     axes.grid(False)
     axes.set_xticks([at + 0.5 for at in range(len(across))], [plotted(one, 16) for one in across])
@@ -61,9 +65,13 @@ def _heat(figure: Any, axes: Any, points: Points, sides: Sequence[Sequence[str]]
     if len(across) <= 8:
         for y, own in enumerate(cells):
             for x, value in enumerate(own):
-                ink = "white" if value > middle else "black"
+                ink = "white" if value > middle else INK
                 said = f"{value:.3g}" if value == value else "–"
                 axes.text(x + 0.5, y + 0.5, said, ha="center", va="center", fontsize="small", color=ink)
+    for y, own in enumerate(cells):
+        for x, value in enumerate(own):
+            if value == best:
+                axes.plot([x, x + 1, x + 1, x, x], [y, y, y + 1, y + 1, y], color=BEST, linewidth=2.5)
 
 
 def _lines(axes: Any, points: Points) -> None:
@@ -91,12 +99,27 @@ def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, title: str, 
     (along, along_said), (up, up_said) = axes_of.along, axes_of.up
     pairs = sorted((float(cost[along]), float(cost[up]), place) for place, cost in enumerate(costs, 1))
     figure, axes = blank(3.6)
-    axes.plot([x for x, *_ in pairs], [y for _, y, _ in pairs], marker="o", color=VALUE, linewidth=1)
+    xs, ys = [x for x, *_ in pairs], [y for _, y, _ in pairs]
+    axes.plot(xs, ys, marker="o", color=VALUE, linestyle="none")
+    # Between two points there is nothing better than the first of them: a stair, no slope. Points beside it are better
+    # in a third cost.
+    best = _stair(pairs, most=up.endswith("_fps"))
+    axes.plot(*zip(*best, strict=True), color=VALUE, linewidth=1, drawstyle="steps-post")
+    axes.margins(0.08, 0.12)
     for x, y, place in pairs[:MOST_NAMED]:
         axes.annotate(str(place), (x, y), textcoords="offset points", xytext=(4, 5), fontsize="x-small")
-    axes.set_title(plotted(title, LONGEST), fontsize="medium", loc="left")
-    axes.set_xlabel(along_said)
-    axes.set_ylabel(up_said)
-    axes.xaxis.set_major_formatter(figure_text)
-    axes.yaxis.set_major_formatter(figure_text)
-    return finished(figure, f"{up_said} over {along_said}", prefix)
+    axes.set_title(fill(plotted(title, LONGEST), TITLE), fontsize="medium", loc="left")
+    scaled(axes.xaxis, along_said, xs[-1])
+    scaled(axes.yaxis, up_said, max(ys))
+    across, upward = (one.partition(",")[0] for one in (along_said, up_said))
+    return finished(figure, f"{upward} over {across}", prefix)
+
+
+def _stair(pairs: Sequence[tuple[float, float, int]], most: bool) -> list[tuple[float, float]]:
+    """Of points in the order of the first cost those that are better in the second than all before."""
+    sign = -1 if most else 1
+    stair: list[tuple[float, float]] = []
+    for x, y, _ in sorted(pairs, key=lambda pair: (pair[0], sign * pair[1])):
+        if not stair or sign * y < sign * stair[-1][1]:
+            stair.append((x, y))
+    return stair

@@ -16,8 +16,8 @@ from typing import Any
 from mapper.api.part.search import effort_of
 from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
+from mapper.api.search import Search
 from mapper.api.solution import Solution, as_document, assemble, repeated
-from mapper.api.solving import Search
 from mapper.kind.part import Options, Part
 from mapper.models.compiling import CHILD
 from mapper.models.limit import UnfinishedError

@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any
 
 from mapper.api.problem import PosedProblem
+from mapper.api.search import Listener, Search
 from mapper.api.solution import Solution
-from mapper.api.solving import Listener, Search
 from mapper.solver.method import Progress
 from mapper.store import version_key
 from mapper.sweeping.task import Task, solved

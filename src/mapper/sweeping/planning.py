@@ -17,7 +17,8 @@ from typing import Any
 from mapper.api.contradicting import documented
 from mapper.api.part.search import solve_part
 from mapper.api.problem import PosedProblem
-from mapper.api.solving import Search, method_named
+from mapper.api.search import Search
+from mapper.api.solving import method_named
 from mapper.arch.source import machine_to_document
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Options

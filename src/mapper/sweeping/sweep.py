@@ -15,8 +15,9 @@ import yaml
 from mapper.api.comparison import Row
 from mapper.api.contradicting import refuse_contradicting_solutions
 from mapper.api.problem import PosedProblem, pose, posed
+from mapper.api.search import Search
 from mapper.api.solution import Solution, assemble, unanswered
-from mapper.api.solving import Search, run
+from mapper.api.solving import run
 from mapper.arch.source import machine_from_document, machine_to_document
 from mapper.kind.part import Options
 from mapper.models.compiling import CHILD

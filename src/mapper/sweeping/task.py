@@ -13,8 +13,9 @@ from typing import Any
 
 from mapper.api.contradicting import documented, refuse_contradicting_parts, refuse_own_contradiction
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
+from mapper.api.search import Search
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.api.solving import Search, method_named, run
+from mapper.api.solving import method_named, run
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Part
 from mapper.solver.certificate import Stop

@@ -95,8 +95,11 @@ def test_brute_force_and_checker_agree_on_more(first: int, monkeypatch: pytest.M
     assert seen["certified"] > 0
 
 
-def test_a_layer_on_a_preset_is_certified_as_branch_and_bound_proves_it() -> None:
-    solution = mapper.solve("resnet-dmazerunner/conv5_2", arch="gemmini-16")
+@pytest.mark.parametrize(
+    "layer", ["lenet5/conv2", pytest.param("resnet-dmazerunner/conv5_2", marks=pytest.mark.slow)]
+)
+def test_a_layer_on_a_preset_is_certified_as_branch_and_bound_proves_it(layer: str) -> None:
+    solution = mapper.solve(layer, arch="gemmini-16")
     (proof,) = mapper.certify(solution)
     said, reason = verdict(proof)
     assert said == "certified", reason

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mapper.codegen.pe_allocation.chart import FRAMES, chart, chart_lines
+from mapper.codegen.pe_allocation.chart import FRAMES, NAMES, WIDTH, chart, chart_lines
 from mapper.codegen.pe_allocation.grid_text import grid_lines
 from mapper.codegen.pe_allocation.picture import picture
 from mapper.models.pe_allocation import calculus
@@ -99,7 +99,7 @@ def test_a_bar_begins_at_the_layers_start_and_lasts_its_latency(
     assert titles[12] == "conv4, frame 0: cycles 3,024 to 66,528"
     assert titles[13] == "conv4, frame 1: cycles 66,528 to 130,032"
     last = bars[-1]
-    assert float(last.get("x", 0)) + float(last.get("width", 0)) == pytest.approx(120 + 840, abs=0.2)
+    assert float(last.get("x", 0)) + float(last.get("width", 0)) == pytest.approx(NAMES + WIDTH, abs=0.2)
 
 
 def test_the_chart_as_text_shows_that_layers_overlap(example: tuple[StreamNetwork, AllocationCost]) -> None:

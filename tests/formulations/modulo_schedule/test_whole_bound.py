@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ortools.sat.python import cp_model
+
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.whole.bound import (
@@ -11,8 +13,13 @@ from mapper.formulations.modulo_schedule.whole.bound import (
     loop_bound,
     outside_cycles,
 )
+from mapper.formulations.modulo_schedule.whole.mixed import with_mixed
 from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
+from mapper.formulations.modulo_schedule.whole.program import WholeFormulation
+from mapper.kind.modulo_schedule.whole.remark import whole_pass_remarks, whole_remarks
+from mapper.workloads.c.reading import AS_WRITTEN
 from mapper.workloads.c.whole.kernel import whole_from_c
+from mapper.workloads.whole.program import AUTO, FLATTEN, HOST, MIXED
 
 TEXT = (
     "void f(float x[64], float y[64], float z[64]) { int i, j; for (i = 0; i < 5; i++) for (j = 0; j < i; j++) "
@@ -48,3 +55,39 @@ def test_the_least_cycles_are_those_of_the_best_interval_however_large() -> None
 def test_the_bound_is_what_is_outside_with_the_least_of_every_loop() -> None:
     posed = problem()
     assert bound(posed) == outside_cycles(posed) + least_loop_cycles(posed, 0)
+
+
+def test_the_optimum_of_what_is_explained_is_the_bound_and_every_loop_is_named() -> None:
+    machine, _ = load_machine("srp-4x4")
+    assert isinstance(machine, CgraMachine)
+    text = TEXT.replace("int i, j;", "int i, j; for (i = 0; i < 9; i++) for (j = 0; j < 30; j++) z[j] += i;")
+    posed = WholeProblem(whole_from_c(text, "f.c", "f", "f", nest=AUTO)[0], machine)
+    program = WholeFormulation(posed)
+    solver = cp_model.CpSolver()
+    assert solver.solve(program.model) == cp_model.OPTIMAL
+    assert solver.objective_value == min(bound(choice) for choice in posed.choices)
+    told = "\n".join(whole_remarks(posed))
+    assert all(f"nest {nest}, loop f:{number}: " in told for nest in (HOST, FLATTEN) for number in (0, 1))
+    (line,) = [one for one in whole_pass_remarks(posed.whole, machine, AS_WRITTEN) if "pass merging" in one]
+    assert line.endswith("the same")
+
+
+def test_only_nests_that_take_fewer_cycles_as_one_loop_are_one_in_the_mixed_choice() -> None:
+    machine, _ = load_machine("srp-4x4")
+    assert isinstance(machine, CgraMachine)
+    text = (
+        "void f(float m[24][24], float x[24], float y[24], float z[24]) { int i, j; for (i = 0; i < 24; i++) { "
+        "float s = 0.5f; for (j = 0; j < 24; j++) s += m[i][j] * x[j]; y[i] = s; } for (i = 0; i < 24; i++) "
+        "for (j = 0; j < 24; j++) z[i] = z[i] + m[j][i] * y[j]; }"
+    )
+    whole = with_mixed(whole_from_c(text, "f.c", "f", "f", nest=AUTO)[0], machine)
+    by_nest = {choice.whole.nest: choice for choice in WholeProblem(whole, machine).choices}
+    assert list(by_nest) == [HOST, FLATTEN, MIXED]
+    joined = {
+        nest: [one.inner is not None for one in choice.whole.starts] for nest, choice in by_nest.items()
+    }
+    # The second adds up in a word, which is a scalar only where the host runs the loop around it.
+    assert joined == {HOST: [False, False], FLATTEN: [True, True], MIXED: [True, False]}
+    assert bound(by_nest[MIXED]) < bound(by_nest[HOST]) < bound(by_nest[FLATTEN])
+    alone = whole_from_c(TEXT, "f.c", "f", "f", nest=AUTO)[0]
+    assert with_mixed(alone, machine) == alone

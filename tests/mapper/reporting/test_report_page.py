@@ -12,7 +12,10 @@ from playwright.sync_api import Page
 import mapper
 from mapper.api.side_by_side import side_by_side
 from mapper.api.solution import Solution
-from mapper.reporting.colour import colours
+from mapper.kind.trace_partition.picture import _stretches
+from mapper.reporting.colour import CAUSES, FURTHER, OPERANDS, colours
+from mapper.reporting.cost_section import UNITS
+from mapper.reporting.sweep_chart import _stair
 
 Opened = Callable[..., Page]
 
@@ -190,6 +193,9 @@ def test_a_sweep_of_two_fields_is_a_heat_map_that_says_what_was_swept(opened: Op
         "6.84e+15",
     ):
         assert said in drawn
+    first = page.locator(".results div").first.inner_text().split("\n")
+    assert first == ["best edp", "6.120109e+15 pJ cycles"]
+    assert "rf.bytes=256, spm.bytes=65536" in page.locator(".results").inner_text()
     del document["problem"]
     assert "Sweep of dmazerunner-256" in mapper.report(document)
 
@@ -225,6 +231,37 @@ def test_a_cause_has_one_colour_whatever_stands_beside_it() -> None:
     assert colours(["W"])["W"] == colours(["weights"])["weights"]
 
 
+def test_names_that_no_cause_has_get_the_same_colours_in_every_order_and_none_of_a_cause() -> None:
+    levels = ["DRAM", "scratchpad", "accumulator", "register", "MAC"]
+    found = colours(levels)
+    assert found == colours(reversed(levels)) and len(set(found.values())) == 5
+    assert (found["DRAM"], found["MAC"]) == (colours(["dram"])["dram"], colours(["mac"])["mac"])
+    assert not set(FURTHER) & {*CAUSES.values(), *OPERANDS.values()}
+
+
+def test_every_cause_that_a_machine_splits_costs_into_has_a_colour_of_its_own(
+    tiled: Solution, scheduled: Solution
+) -> None:
+    solutions = [tiled, scheduled, mapper.solve("mnist-tcpa", "tcpa-4x4")]
+    for solution in (one.to_json() for one in solutions):
+        split = [solution["parts"][0]["breakdown"].get(key) or {} for key in UNITS]
+        assert {cause for causes in split for cause in causes} <= {*CAUSES, *OPERANDS}
+
+
+def test_an_operand_has_the_colour_of_its_charts_where_it_stays(opened: Opened, tiled: Solution) -> None:
+    drawn = opened(tiled).locator(".nest .stays")
+    shown = {(one.inner_text()[0], one.get_attribute("style")) for one in drawn.all()}
+    assert shown == {(name, f"border-color: {colours([name])[name]}") for name in "IWO"}
+
+
+def test_an_axis_says_what_it_counts_in_a_unit_of_its_size(opened: Opened, tiled: Solution) -> None:
+    page = opened(tiled)
+    energy = page.locator("[data-breakdown=energy_pj]")
+    texts = energy.locator("svg text").all_text_contents()
+    assert "energy, mJ" in texts and not any("e+" in text for text in texts)
+    assert energy.locator("figcaption").inner_text().startswith("rf 63.8%, dram 27.2%")
+
+
 def test_no_quantity_of_a_partition_is_drawn_twice(opened: Opened) -> None:
     page = opened(mapper.solve("lenet5", "snowflake-1cc"))
     said = page.locator("svg.chart").evaluate_all("found => found.map(one => one.getAttribute('aria-label'))")
@@ -235,6 +272,28 @@ def test_a_page_is_no_wider_than_a_telephone(opened: Opened, scheduled: Solution
     page = opened(scheduled)
     page.set_viewport_size({"width": 400, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    cut = "found => found.filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    assert page.locator(".wide:has(> svg), .wide:has(> .costs)").evaluate_all(cut) == 0
+    widths = page.locator(".results div").evaluate_all("all => all.map(one => one.clientWidth)")
+    assert widths[0] == max(widths)
+
+
+def test_pictures_and_their_captions_stand_on_paper(opened: Opened, scheduled: Solution) -> None:
+    page = opened(scheduled)
+    page.set_viewport_size({"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    pictures = page.locator("figure svg").evaluate_all("all => all.map(one => one.clientWidth)")
+    assert min(pictures) > 150 and max(pictures) <= 718
+    assert min(page.locator("figcaption").evaluate_all("all => all.map(one => one.clientWidth)")) > 150
+    ends = page.locator("table").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    assert max(ends) <= 718
+
+
+def test_a_stretch_of_work_is_as_dark_as_it_is_busy() -> None:
+    spans = [(10 * at, 10 * at + 2) for at in range(1000)]
+    paths = _stretches(spans, 10_000, "compute", 0)
+    assert [path.get("fill-opacity") for path in paths] == ["0.25"]
+    assert [path.get("fill-opacity") for path in _stretches([(0, 10_000)], 10_000, "compute", 0)] == ["1"]
 
 
 def test_trade_offs_are_a_table_and_a_chart(opened: Opened) -> None:
@@ -242,8 +301,15 @@ def test_trade_offs_are_a_table_and_a_chart(opened: Opened) -> None:
     page = opened(found.to_json())
     assert page.locator("table.front tbody tr").count() == len(found.points)
     assert "(all)" in page.locator("h2").inner_text()
+    assert page.locator(".results dt").all_inner_texts() == ["trade-offs", "PEs", "throughput", "proven"]
     drawn = page.locator("svg.chart").text_content() or ""
     assert "mnist-tcpa on tcpa-4x4" in drawn and drawn.count("frames") > 0 < drawn.count("PEs")
+
+
+def test_a_stair_goes_through_the_points_that_no_other_equals_in_both_costs() -> None:
+    least = [(1.0, 9.0, 1), (2.0, 9.5, 2), (3.0, 4.0, 3), (3.0, 5.0, 4)]
+    assert _stair(least, most=False) == [(1.0, 9.0), (3.0, 4.0)]
+    assert _stair(least, most=True) == [(1.0, 9.0), (2.0, 9.5)]
 
 
 def test_value_and_bound_are_drawn_over_time(opened: Opened, tiled: Solution) -> None:

@@ -22,14 +22,12 @@ def preset_machine(name: str) -> HierarchyMachine:
     return machine
 
 
-def drawn_mapping(random: Random, nest: LoopNest, machine: HierarchyMachine) -> HierarchyMapping:
-    """Every prime factor of a bound at some level, in time or in space; levels keep what they like."""
-    places: dict[tuple[int, str], dict[str, int]] = {}
-    for loop, bound in nest.bounds:
-        for prime in prime_factors(bound):
-            level = random.randrange(len(machine.levels))
-            own = places.setdefault((level, random.choice(("", "", "x", "y"))), {})
-            own[loop] = own.get(loop, 1) * prime
+Places = dict[tuple[int, str], dict[str, int]]
+"""Trips of loops by level and axis; in time, the axis is empty."""
+
+
+def _placed(random: Random, nest: LoopNest, machine: HierarchyMachine, places: Places) -> HierarchyMapping:
+    """The mapping whose loops have these trips, in any order; levels keep what they like."""
     names = [operand.name for operand in nest.operands]
     levels = []
     for place, memory in enumerate(machine.levels):
@@ -43,9 +41,20 @@ def drawn_mapping(random: Random, nest: LoopNest, machine: HierarchyMachine) -> 
     return HierarchyMapping(tuple(levels))
 
 
+def drawn_mapping(random: Random, nest: LoopNest, machine: HierarchyMachine) -> HierarchyMapping:
+    """Every prime factor of a bound at some level, in time or in space; levels keep what they like."""
+    places: Places = {}
+    for loop, bound in nest.bounds:
+        for prime in prime_factors(bound):
+            level = random.randrange(len(machine.levels))
+            own = places.setdefault((level, random.choice(("", "", "x", "y"))), {})
+            own[loop] = own.get(loop, 1) * prime
+    return _placed(random, nest, machine, places)
+
+
 def drawn_cut(random: Random, nest: LoopNest, machine: HierarchyMachine) -> HierarchyMapping:
     """Factors that need not divide, at some levels, in time or in space, until they cover every bound."""
-    places: dict[tuple[int, str], dict[str, int]] = {}
+    places: Places = {}
     for loop, bound in nest.bounds:
         reach = 1
         while reach < bound:
@@ -54,17 +63,7 @@ def drawn_cut(random: Random, nest: LoopNest, machine: HierarchyMachine) -> Hier
             own = places.setdefault((level, random.choice(("", "", "x", "y"))), {})
             own[loop] = own.get(loop, 1) * trips
             reach *= trips
-    names = [operand.name for operand in nest.operands]
-    levels = []
-    for place, memory in enumerate(machine.levels):
-        temporal = [TemporalLoop(*one) for one in places.get((place, ""), {}).items()]
-        spatial = [SpatialLoop(*one, "x") for one in places.get((place, "x"), {}).items()]
-        spatial += [SpatialLoop(*one, "y") for one in places.get((place, "y"), {}).items()]
-        random.shuffle(temporal)
-        random.shuffle(spatial)
-        kept = tuple(name for name in names if not place or random.random() < 0.6)
-        levels.append(LevelMapping(memory.name, kept, tuple(temporal), tuple(spatial)))
-    return with_last_passes(HierarchyMapping(tuple(levels)), nest.trip_counts)
+    return with_last_passes(_placed(random, nest, machine, places), nest.trip_counts)
 
 
 def drawn_cut_problem(seed: int) -> tuple[LoopNest, HierarchyMachine, HierarchyMapping] | None:

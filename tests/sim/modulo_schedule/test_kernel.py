@@ -12,6 +12,8 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.sim.modulo_schedule import report, simulate
+from mapper.workloads.c.kernel import kernel_from_c
+from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Edge, Operation
 from mapper.workloads.graph.entry import entered
 from mapper.workloads.graph.kernel import Array
@@ -76,3 +78,18 @@ def test_any_loop_runs_one_operation_after_another(example: Example) -> None:
     assert verify(ModuloProblem(kernel, machine), schedule).broken == ()
     found = report(kernel, machine, schedule)
     assert found["outputs_equal"] and found["agrees"]
+
+
+def test_integers_are_small_where_as_indices_they_would_lead_out_of_the_arrays() -> None:
+    text = (
+        "void f(signed char c[64], int t[32], int out[64]) { for (int i = 0; i < 64; i++) out[i] = t[c[i]]; }"
+    )
+    found = report(*one_after_another(kernel_from_c(text, "t.c", "t")))
+    assert found["outputs_equal"] and found["agrees"] and found["values"] == "numbers and symbols"
+    assert found["notes"] == ["integers in memory are from 0 to 7, as others lead out of the arrays"]
+
+
+def test_what_leaves_its_arrays_with_any_numbers_is_refused() -> None:
+    text = "void f(int c[64], int t[32], int out[64]) { for (int i = 0; i < 64; i++) out[i] = t[c[i] | 32]; }"
+    with pytest.raises(InputError, match="lies outside the array of 32 words"):
+        report(*one_after_another(kernel_from_c(text, "t.c", "t")))

@@ -9,7 +9,7 @@ from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
 from mapper.formulations.hierarchy.problem import HierarchyProblem, ObjectiveName
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.solver.hierarchy.exact import brute_force as oracle
-from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting, branch_and_bound
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
@@ -92,3 +92,26 @@ def test_a_search_that_is_stopped_has_a_bound() -> None:
     assert found.bound is not None
     assert best.value is not None
     assert found.bound <= best.value
+
+
+def test_loops_in_space_that_leave_no_room_for_the_smallest_tile_are_never_opened() -> None:
+    energy = {"read": 1, "fill": 1, "update": 1}
+    levels = [
+        {"name": "outer", "energy_pj": energy},
+        {"name": "inner", "words": 8, "keep": ["*"], "energy_pj": energy, "fanout": {"x": 8, "y": 8}},
+    ]
+    own = hierarchy_from_document(
+        {"schema": "mapper.hierarchy/1", "name": "small", "levels": levels, "compute": {"energy_pj": 1}},
+        "small",
+    )
+    problem = HierarchyProblem(matrix_product_nest("product", (), 8, 8, 8), own, "energy")
+    search = Search(problem, Effort())
+    spaces = search.gather(problem)
+    opened = [one.outset() for _, _, one in search.heap if isinstance(one, Waiting)]
+    fitting = [
+        one
+        for one in (spaces.trips(slice(row, row + 1))[0, 1] for row in range(len(spaces)))
+        if one[0] * one[1] + one[1] * one[2] + one[0] * one[2] <= 8
+    ]
+    assert len(opened) == len(fitting) < len(spaces)
+    assert all(one.fits.all() for one in opened)

@@ -93,7 +93,7 @@ KIND = refereed_by(verify, lambda problem, cost: cost.ii)
 
 
 @pytest.mark.usefixtures("few_steps")
-@pytest.mark.parametrize("count", counts())
+@pytest.mark.parametrize("count", counts(QUICK // 2))
 def test_methods_agree_on_random_loops_and_every_schedule_runs(count: int) -> None:
     exact = frozenset({"auto", "cp-sat", "decoupled"})
     sample = Sample(KIND, runs=len(METHODS))

@@ -72,7 +72,8 @@ def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> Non
             "void f(int a[4]) { for (int i = 0; i < 4; i++) a[i] = " + "1+" * 30000 + "1; }",
             "nested too deeply",
         ),
-        ("/*" * 100000, "no function"),
+        ("/*" * 100000, "a comment is not closed"),
+        ('"' + '\\"' * 100000, "no function"),
         ("void f(void) { for (;;) ; int a" + "[2]" * 20000 + "; }", "in a row"),
         ("void f(void) { for (;;) ; int a" + "()" * 20000 + "; }", "in a row"),
         ("void f(void) { for (;;) ; " + "int a = 1;" * 30000 + "}", "words and signs"),
@@ -101,3 +102,30 @@ def test_a_file_of_several_functions_wants_a_name_and_a_loop_that_exists() -> No
 def test_definitions_cannot_grow_without_end() -> None:
     lines = ["#define A0 (1+1)", *(f"#define A{k} (A{k - 1}+A{k - 1})" for k in range(1, 40))]
     assert "preprocess" in refused("\n".join([*lines, "int x = A39;"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("void f(int *a, int n)\n{\n  for (int i = 0; i < n; i++)\n    a[i]  =  3 + h(i);\n}", "bad.c:4:18: f: calls"),
+        ("void f(int *a) {\n for (int i = 0; i < 9; i++)\n  a[i] = ) 3; }", "bad.c:3:10: is not C"),
+        ("void f(int *a) {\n for (int i = 0; i < 9; i++)\n  a[i] = 3 }", "bad.c:3:12: is not C"),
+        ("#define N 3\nvoid f(int *a) { int z = \\\n 4 \\\n + 5;\nfor (;;) a[z] = N*h(3); }", "bad.c:5:19: f: calls"),
+        ("int x; /* and\n more */ void f(int *a) { for (;;) /* h */ a[x] = h(3); }", "bad.c:2:51: f: calls"),
+        (
+            "#define T(x) (x + h(x))\nvoid f(int *a) {\n  for (int i = 0; i < 9; i++) a[i] =   T(a[i]);\n}",
+            "bad.c:3:40: f: calls of h",
+        ),
+        ('char *s = "/*";\nvoid f(int *a) { for (;;) *a = 1;\n  /* no end\n', "bad.c:3:3: a comment"),
+        ("void f(int **a) {\n  for (int i = 0; i < 9; i++) a[i][0] = 3; }", "bad.c:2:31: f: int **a is outside"),
+        ("void f(int *a) {\n  for (int i = 0; i < 9; i++) { __asm__ volatile(\"\"); }\n}", "bad.c:2:33: f: assembly"),
+        ("void f(int *a) {\n  for (;;) { asm(\"nop\" : : \"r\"(*a)); }\n}", "bad.c:2:14: f: assembly"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_named_with_the_users_own_line_and_column(text: str, place: str) -> None:
+    assert refused(text).startswith(place)
+
+
+def test_comments_that_strings_hold_hide_nothing() -> None:
+    text = 'const char *open = "/*", *shut = "*/ //";\nvoid f(int *a) { for (int i = 0; i < 9; i++) a[i] = \'"\'; }'
+    assert "store" in {operation.opcode for operation in kernel_from_c(text, "good.c", "t").graph.operations}

@@ -54,6 +54,19 @@ def test_a_function_and_a_loop_that_there_are_not_are_named() -> None:
         kernel_from_llvm(text, "f.ll", "f", "f", 3)
 
 
+def test_text_that_llvm_cannot_read_is_named_with_line_and_column() -> None:
+    with pytest.raises(
+        InputError, match=r"^f\.ll:3:2: .*LLVM [\d.]+ cannot read it .*give IR of that version"
+    ):
+        kernel_from_llvm(b"; nothing\ndefine void @f( {\n}", "f.ll", "f")
+
+
+def test_bitcode_that_ends_early_is_said_to_be_broken() -> None:
+    with pytest.raises(InputError) as caught:
+        kernel_from_llvm(b"BC\xc0\xde" + bytes(60), "f.bc", "f")
+    assert "raise" not in str(caught.value) and "cannot read it (" in str(caught.value)
+
+
 TABLE = (
     LOOP.format(line="store i32 %t, ptr %x").replace(
         "%p = getelementptr inbounds { i32, i64 }, ptr %x, i32 %i, i32 1",

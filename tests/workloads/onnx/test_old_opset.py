@@ -19,6 +19,7 @@ from mapper.workloads.source import load_layers, load_network
 RANDOM = np.random.default_rng(1)
 WEIGHT = RANDOM.standard_normal((4, 3, 3, 3)).astype(np.float32)
 BIAS = RANDOM.standard_normal(4).astype(np.float32)
+PRODUCT = RANDOM.standard_normal((64, 10)).astype(np.float32)
 FACTOR = RANDOM.standard_normal((3, 5)).astype(np.float32)
 Array = npt.NDArray[np.float32]
 
@@ -63,6 +64,39 @@ def test_a_network_of_an_old_opset_computes_what_it_did(opset: int) -> None:
     np.testing.assert_allclose(
         result(network(opset), given)[0], np.maximum(expected, 0).ravel(), rtol=1e-5, atol=1e-5
     )
+
+
+def classifier(opset: int) -> bytes:
+    """A convolution, normalised, dropout, a reshaping, and a product with a bias, as the opset writes them."""
+    alone: dict[str, Any] = {"is_test": 1} if opset < 7 else {}
+    old: dict[str, Any] = {"consumed_inputs": [0]} if opset < 6 else {}
+    normal: dict[str, Any] = {"consumed_inputs": [0, 0, 0, 1, 1]} if opset < 6 else {}
+    added: dict[str, Any] = {"broadcast": 1, "axis": 1} if opset < 7 else {}
+    biased: dict[str, Any] = {"broadcast": 1} if opset < 7 else {}
+    weights = {"w": WEIGHT, "s": BIAS, "m": BIAS / 2, "v": BIAS**2, "p": PRODUCT, "g": PRODUCT[0]}
+    flat = helper.make_node("Reshape", ["d"], ["f"], shape=[1, -1])
+    if opset >= 5:
+        weights["to"] = np.array([1, -1])
+        flat = helper.make_node("Reshape", ["d", "to"], ["f"])
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], kernel_shape=[3, 3], name="first"),
+        helper.make_node("BatchNormalization", ["c", "s", "s", "m", "v"], ["n"], **normal, **alone),
+        helper.make_node("Relu", ["n"], ["r"], **old),
+        helper.make_node("Dropout", ["r"], ["d"], ratio=0.5, **alone),
+        flat,
+        helper.make_node("Gemm", ["f", "p", "g"], ["h"], **biased, name="second"),
+        helper.make_node("Add", ["h", "g"], ["y"], **added, **old),
+    ]
+    return old_model(opset, nodes, [1, 3, 6, 6], **weights)
+
+
+@pytest.mark.parametrize("opset", range(1, 7))
+def test_operators_after_which_old_opsets_know_no_shapes_are_read(opset: int, tmp_path: Path) -> None:
+    given = RANDOM.standard_normal((1, 3, 6, 6)).astype(np.float32)
+    np.testing.assert_allclose(result(classifier(opset), given), result(classifier(7), given), rtol=1e-5)
+    path = tmp_path / "old.onnx"
+    path.write_bytes(classifier(opset))
+    assert [layer.source for layer in load_network(str(path)).layers] == ["first", "second"]
 
 
 @pytest.mark.parametrize("axis", [None, -3, 1, 2])

@@ -58,11 +58,8 @@ class Host(Way):
             if value is not None and value.node is None and name in self.types:
                 self.first[name] = value.number
         self.constants = {name: value for name, value in self.scalars.items() if name not in self.types}
-        statements = list(node.block_items or [])
-        if statements and isinstance(statements[-1], c_ast.Return):
-            statements.pop()
         self.enclosing.append(set(self.types))
-        self.program = self._statements(statements)
+        self.program = self._statements(_until_return(_items(node)))
 
     def _statements(self, statements: Nodes) -> Block:
         """Statements one after another, those without loops in them together."""
@@ -76,10 +73,15 @@ class Host(Way):
             elif not self._declared(statement):
                 plain.append(statement)
         found.append(self._segment(plain))
-        for name in self.enclosing.pop():
-            self.types.pop(name, None)
+        self._close()
         self.shapes |= self.arrays
         return tuple(one for one in found if one != Segment())
+
+    def _close(self) -> None:
+        """Forgets what a scope has declared."""
+        for name in self.enclosing.pop():
+            self.types.pop(name, None)
+            self.constants.pop(name, None)
 
     def _declared(self, node: c_ast.Node) -> bool:
         """Notes what a declaration brings; whether that is all there is to it."""
@@ -96,6 +98,9 @@ class Host(Way):
                 if one.init is not None:
                     raise self.fault(one, f"{name[:40]} starts with values; assign them")
                 continue
+            if isinstance(wanted, c_ast.PtrDecl):
+                self._point(one)
+                continue
             found = type_of(wanted, self.place_of_loop.types)
             if found is None:
                 raise self.fault(one, f"{name[:40]} is no number and no array; use subscripts of an array")
@@ -103,6 +108,17 @@ class Host(Way):
             self.enclosing[-1].add(name)
             done = done and one.init is None
         return done
+
+    def _point(self, node: c_ast.Decl) -> None:
+        """A pointer that leads to one word of an array as long as it is known."""
+        name, found = str(node.name), None
+        if node.init is not None and name not in self.moving and not names_in(node.init) & self.types.keys():
+            self.scalars = dict(self.constants)
+            found = self.value(node.init, None)
+        if found is None or found.base is None or found.literal is None:
+            raise self.fault(node, f"{name[:40]} is a pointer that moves; use subscripts")
+        self.constants[name] = found
+        self.enclosing[-1].add(name)
 
     def _segment(self, statements: Nodes, value: c_ast.Node | None = None, name: str = CONDITION) -> Segment:
         """``statements`` as straight-line code, and then ``value``, if given, as the result ``name``: as a truth if
@@ -186,8 +202,7 @@ class Host(Way):
         self.enclosing.append(set())
         kernel = id(node) in self.lowered_loops
         found = (self._start_of(node) if kernel else self._repeat(node),)
-        for name in self.enclosing.pop():
-            self.types.pop(name, None)
+        self._close()
         return found
 
     def _init(self, node: Loop) -> Nodes:
@@ -210,8 +225,7 @@ class Host(Way):
     def _start_of(self, node: Loop) -> Start:
         number, read, kernel = self.lowered_loops[id(node)]
         header = read.header
-        if header is None or header.bound.node is not None or header.start.node is not None:
-            raise self.fault(node, "data say how often this loop runs; map it alone")
+        assert header is not None  # others are run by the host
         if has(node.stmt, (c_ast.Return,)):
             raise self.fault(node, "a return inside the loop leaves the function; map the loop alone")
         before = self._segment(self._init(node), _bound(node, header), BOUND)
@@ -227,6 +241,34 @@ class Host(Way):
             begun = self._segment(self._init(within), _bound(within, read.inner_header), BOUND)
             inner = begun, _count(read.inner_header)
         return Start(number, before, _count(header), given, read.kept, inner)
+
+
+def _items(node: c_ast.Node | None) -> Nodes:
+    return (
+        list(node.block_items or []) if isinstance(node, c_ast.Compound) else [] if node is None else [node]
+    )
+
+
+def _until_return(statements: Nodes) -> Nodes:
+    """The same without its returns: what follows an ``if`` that returns is done where it does not."""
+    for at, one in enumerate(statements):
+        if isinstance(one, c_ast.Return):
+            return statements[:at]
+        if isinstance(one, c_ast.If) and has(one, (c_ast.Return,)) and not has(one, LOOPS):
+            rest = statements[at + 1 :]
+            sides = [_items(one.iftrue), _items(one.iffalse)]
+            if not any(side and isinstance(side[-1], c_ast.Return) for side in sides):
+                return statements  # a return deeper inside is no plain way out
+            taken, other = (
+                c_ast.Compound(_until_return(side if _leaves(side) else [*side, *rest]), one.coord)
+                for side in sides
+            )
+            return [*statements[:at], c_ast.If(one.cond, taken, other, one.coord)]
+    return statements
+
+
+def _leaves(statements: Nodes) -> bool:
+    return bool(statements) and isinstance(statements[-1], c_ast.Return)
 
 
 def _initialised(statements: Nodes) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mapper.workloads.c.file import LOOPS, Loop, LoopPlace
+from mapper.workloads.c.loop import LoopHeader
 from mapper.workloads.c.lowering import Lowering
 from mapper.workloads.c.name import assigned, holds, names_in, read_in, read_outside
 from mapper.workloads.c.way import ASSUMED_FLOAT, ASSUMED_INTEGER
@@ -26,11 +27,29 @@ class StartedLoop(Lowering):
 
     @property
     def lowered(self) -> LoweredLoop:
-        return replace(super().lowered, given=self.given)
+        found = super().lowered
+        # What never runs may be mapped as if it did.
+        trips = found.trip_count if found.trip_count is None else max(1, found.trip_count)
+        return replace(found, given=self.given, trip_count=trips)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its start and its bound are known where it is started."""
+        return self.header is not None and self.header.bound.node is None and self.header.start.node is None
+
+    @property
+    def has_result(self) -> bool:
+        """Whether anything that it computes is left."""
+        return any(node.opcode == "store" for node in self.body.nodes)
 
     def loop(self) -> None:
         self._begin(self.place_of_loop.loop)
         super().loop()
+
+    def _check_count(self, header: LoopHeader) -> None:
+        """A loop that never runs is never started."""
+        if not header.known or header.runs != 0:
+            super()._check_count(header)
 
     def _begin(self, loop: Loop) -> None:
         """Gives the loop its scalars."""

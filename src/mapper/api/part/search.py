@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mapper.api.contradicting import refuse_own_contradiction
 from mapper.api.part.verification import verified
+from mapper.api.search import Search
 from mapper.kind.kind import AnyKind, AnyPart
 from mapper.kind.part import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, Standing, UnfinishedError
@@ -19,10 +20,6 @@ from mapper.solver.history import Recorder, joined
 from mapper.solver.method import Effort, Interrupt, Method, Progress, Start
 from mapper.solver.outcome import Outcome
 from mapper.store.piece import StoredPieces
-
-if TYPE_CHECKING:
-    from mapper.api.solving import Search
-
 
 SECONDS_OF_SILENCE = 1.0
 """After which a search that has nothing new says again where it stands."""

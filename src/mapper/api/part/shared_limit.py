@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mapper.api.part.search import searched_part
 from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
+from mapper.api.search import Search
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Part
@@ -24,9 +25,6 @@ from mapper.models.plain import limited
 from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.choice import Option, choice
 from mapper.workloads.document import InputError
-
-if TYPE_CHECKING:
-    from mapper.api.solving import Search
 
 AUTOMATIC = "auto"
 FRONTS = "fronts"

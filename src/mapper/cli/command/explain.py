@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -34,10 +35,13 @@ def explain(
         tell_proof(proof, problem, export is not None, format.value)
     from mapper.api.explaining import explain as api
     from mapper.api.explaining import export as write_model
+    from mapper.cli.terminal import complain
     from mapper.workloads.process.whole_file import is_stdout
 
     posed = (problem.workload, problem.arch, problem.objective, problem.options)
     if export is not None:
+        if sys.stderr.isatty():
+            complain(f"building the model for {export[1]} (long initiation intervals take a minute)")
         write_model(*posed, export[0].value, export[1])
         if is_stdout(export[1]):
             return

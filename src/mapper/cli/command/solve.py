@@ -28,8 +28,8 @@ from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
+    from mapper.api.search import Search
     from mapper.api.solution import Solution
-    from mapper.api.solving import Search
 
 
 @grouped

@@ -15,7 +15,7 @@ from mapper.cli.option_group import ProblemOptions, ProgressOptions, SearchOptio
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.api.solving import Search
+    from mapper.api.search import Search
 
 
 @grouped

@@ -233,18 +233,14 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def generate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, str]:
-        from yaml import safe_dump
-
         from mapper.codegen.hierarchy import generate_c
         from mapper.models.hierarchy.one_line import line_of
-        from mapper.models.hierarchy.timeloop_mapping import timeloop_document
+        from mapper.models.hierarchy.timeloop_mapping import timeloop_text
 
         nest = part.problem.nest
         return {
             **generate_c(nest, part.problem.machine, mapping, seed),
-            "map.yaml": safe_dump(
-                timeloop_document(mapping, nest), sort_keys=False, default_flow_style=None, width=100
-            ),
+            "map.yaml": timeloop_text(mapping, nest),
             "map.txt": line_of(mapping, nest) + "\n",
         }
 

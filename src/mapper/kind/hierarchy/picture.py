@@ -23,8 +23,10 @@ def hierarchy_picture(
     shown = [_nest(problem, mapping, breakdown)]
     if breakdown["energy_pj"]:
         said = "Energy by level and tensor"
-        drawn = stacked(said, "pJ", breakdown["energy_pj"], f"{prefix}energy", "level")
-        shown.append(figure(drawn, f"{said}.", data_energy="level"))
+        drawn = stacked(said, "energy, pJ", breakdown["energy_pj"], f"{prefix}energy", "level")
+        shown.append(
+            figure(drawn, "What each level's accesses and the operations take.", data_energy="level")
+        )
     shown.append(roofline(problem.machine, breakdown, problem.nest.iterations, cost["cycles"]))
     return [*shown, _table(problem, breakdown)]
 
@@ -33,6 +35,7 @@ def _nest(problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[
     """Each level as a band around all inside it: what it keeps, with words of the tiles, then its loops."""
     whole = inside = node("ol", class_="nest", aria_label="loop nest, outer to inner")
     chosen = colours(operand.name for operand in problem.nest.operands)
+    sides = colours([*(level.name for level in problem.machine.levels), problem.machine.compute.name])
     for level in mapping.levels:
         title = node("p", node("b", plain(level.level)))
         for name in level.keep:
@@ -52,9 +55,12 @@ def _nest(problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[
                     data_loop=plain(loop),
                 )
             )
-        inside.append(node("li", title, band, class_="level band", data_band=plain(level.level)))
+        side = f"border-left-color: {sides[level.level]}"
+        inside.append(node("li", title, band, class_="level band", data_band=plain(level.level), style=side))
         inside = band
-    inside.append(node("li", node("b", plain(problem.machine.compute.name)), class_="level band"))
+    name = problem.machine.compute.name
+    side = f"border-left-color: {sides[name]}"
+    inside.append(node("li", node("b", plain(name)), class_="level band", style=side))
     return node("figure", whole, node("figcaption", "Loop nest by level, and what each level keeps."))
 
 

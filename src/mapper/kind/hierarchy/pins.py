@@ -102,7 +102,10 @@ def _factors(value: str, nest: LoopNest, key: str) -> dict[str, int]:
         count = whole_number(trips.strip(), 1, LARGEST)
         if count is None:
             raise InputError("--fix", key[:60], f"{item[:40]!r} is not LOOP:TRIPS, such as K:4")
-        found[_loop(name, nest, key)] = count
+        loop = _loop(name, nest, key)
+        if loop in found:
+            raise InputError("--fix", key[:60], f"{loop} is given twice; give it once")
+        found[loop] = count
     return found
 
 
@@ -110,6 +113,7 @@ def _spatial(value: str, level: str, nest: LoopNest, key: str) -> list[Constrain
     """The loops that run in space below a level, exactly these; with an axis they lie along it."""
     trips = dict.fromkeys(nest.loops, 1)
     along: dict[str, list[str]] = {"x": [], "y": []}
+    seen: set[str] = set()
     for item in [one for one in value.split(",") if one.strip()]:
         found = _SPATIAL.fullmatch(item)
         if found is None:
@@ -117,6 +121,10 @@ def _spatial(value: str, level: str, nest: LoopNest, key: str) -> list[Constrain
                 "--fix", key[:60], f"{item[:40]!r} is not LOOP:TRIPS with an axis, such as K:16x"
             )
         loop = _loop(found[1], nest, key)
+        if loop in seen:
+            remedy = f"{loop} is given twice; give all its instances at once, as in {loop}:8, which leaves axes open"
+            raise InputError("--fix", key[:60], remedy)
+        seen.add(loop)
         trips[loop] = int(found[2])
         if found[3]:
             along[found[3].lower()].append(loop)

@@ -10,10 +10,11 @@ from xml.etree.ElementTree import Element
 
 from mapper.arch.hierarchy import HierarchyMachine
 from mapper.kind.cell import number
-from mapper.reporting.colour import SERIES
+from mapper.reporting.colour import colours
 from mapper.reporting.drawing import figure, node, plain, svg
 
-WIDTH, HEIGHT, LEFT, BELOW, RIGHT = 520, 240, 60, 36, 220
+WIDTH, HEIGHT, LEFT, BELOW, ROW = 366, 190, 34, 34, 15
+"""Pixels: as wide as a telephone; levels stand below, a row each."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,24 @@ def roofline(machine: HierarchyMachine, breakdown: dict[str, Any], operations: i
     across = _Scale([float(roof.intensity) for roof in roofs], LEFT, WIDTH)
     limits = [min(float(peak), float(_allowed(roof))) for roof in roofs if roof.rate is not None]
     up = _Scale([float(peak), float(reached), *limits], HEIGHT, 10)
-    drawn = svg(WIDTH + RIGHT, HEIGHT + BELOW, "roofline of the mapping", class_="roofline")
+    chosen = colours([*(level.name for level in machine.levels), machine.compute.name])
+    height = HEIGHT + BELOW + ROW * len(roofs)
+    drawn = svg(WIDTH + 6, height, "roofline of the mapping", class_="scaled roofline")
     drawn.append(node("rect", x=LEFT, y=10, width=WIDTH - LEFT, height=HEIGHT - 10, class_="whole"))
     top = up(float(peak))
     drawn.append(node("line", x1=LEFT, x2=WIDTH, y1=top, y2=top, class_="limit"))
     drawn.append(node("text", f"{number(peak)} operations a cycle", x=LEFT + 6, y=top - 4))
     for place, roof in enumerate(roofs):
-        drawn.append(_drawn(roof, place, across, up, peak, reached))
-    axes = ((LEFT, f"{number(across.least)}"), (WIDTH - 60, f"{number(across.most)}"))
-    for x, said in axes:
-        drawn.append(node("text", said, x=x, y=HEIGHT + 14))
-    drawn.append(node("text", "operations for each word moved", x=(LEFT + WIDTH) / 2 - 80, y=HEIGHT + 30))
-    drawn.append(node("text", number(up.most), x=4, y=up(up.most) + 10))
-    drawn.append(node("text", number(up.least), x=4, y=up(up.least)))
+        drawn.append(_drawn(roof, place, across, up, (peak, reached), chosen[roof.name]))
+    for x, said, anchor in ((LEFT, across.least, "start"), (WIDTH, across.most, "end")):
+        drawn.append(node("text", number(said), x=x, y=HEIGHT + 11, text_anchor=anchor))
+    along = node("text", "operations for each word moved", x=(LEFT + WIDTH) / 2, y=HEIGHT + 11)
+    along.set("text-anchor", "middle")
+    upward = node("text", "operations a cycle", transform=f"translate(10 {HEIGHT / 2}) rotate(-90)")
+    upward.set("text-anchor", "middle")
+    drawn.extend([along, upward])
+    drawn.append(node("text", number(up.most), x=LEFT - 4, y=up(up.most) + 7, text_anchor="end"))
+    drawn.append(node("text", number(up.least), x=LEFT - 4, y=up(up.least), text_anchor="end"))
     bound = f"{number(float(reached))} of {number(peak)} operations a cycle"
     return figure(drawn, f"Roofline: {bound}; {plain(breakdown['binds'])} binds.")
 
@@ -91,8 +97,10 @@ def _allowed(roof: Roof) -> Fraction:
     return (roof.rate or Fraction(0)) * roof.intensity
 
 
-def _drawn(roof: Roof, place: int, across: _Scale, up: _Scale, peak: int, reached: Fraction) -> Element:
-    colour = SERIES[place % len(SERIES)]
+def _drawn(
+    roof: Roof, place: int, across: _Scale, up: _Scale, heights: tuple[int, Fraction], colour: str
+) -> Element:
+    peak, reached = heights
     drawn = node("g", data_roof=plain(roof.name))
     if roof.rate is not None:
         # The slope goes from the left edge, or where it enters below, to the peak.
@@ -103,8 +111,8 @@ def _drawn(roof: Roof, place: int, across: _Scale, up: _Scale, peak: int, reache
             drawn.append(node("line", **ends, y2=up(last * float(roof.rate)), stroke=colour, stroke_width=2))
     x, y = across(float(roof.intensity)), up(float(reached))
     drawn.append(node("circle", cx=x, cy=y, r=5, fill=colour, stroke="#333"))
-    row = 24 + 18 * place
+    row = HEIGHT + BELOW + ROW * place
     rate = "no limit" if roof.rate is None else f"{number(float(roof.rate))} words a cycle"
-    drawn.append(node("circle", cx=WIDTH + 14, cy=row - 4, r=5, fill=colour, stroke="#333"))
-    drawn.append(node("text", f"{plain(roof.name, 18)}: {rate}", x=WIDTH + 24, y=row))
+    drawn.append(node("circle", cx=LEFT + 5, cy=row - 3, r=5, fill=colour, stroke="#333"))
+    drawn.append(node("text", f"{plain(roof.name, 40)}: {rate}", x=LEFT + 15, y=row))
     return drawn

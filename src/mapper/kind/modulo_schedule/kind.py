@@ -203,18 +203,40 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             return value
         return replace(value, operators=replace(value.operators, files=inputs))
 
-    def source_remarks(self, text: str, machine: CgraMachine, source: SourceReading) -> list[str]:
-        from mapper.kind.modulo_schedule.pass_remark import pass_remarks
+    def remarks(self, problem: Problem, formulation: Formulation) -> list[str]:
+        from mapper.kind.modulo_schedule.whole.remark import whole_remarks
 
+        return whole_remarks(problem) if isinstance(problem, WholeProblem) else []
+
+    def source_remarks(
+        self, text: str, value: Value, machine: CgraMachine, source: SourceReading
+    ) -> list[str]:
+        from mapper.kind.modulo_schedule.pass_remark import pass_remarks
+        from mapper.kind.modulo_schedule.whole.remark import whole_pass_remarks
+
+        if isinstance(value, WholeKernel):
+            return whole_pass_remarks(value, machine, source)
         return pass_remarks(text, machine, source)
 
     def formulation(self, problem: Problem) -> Formulation:
+        return self._program(problem, counted=True)
+
+    def model(self, problem: Problem) -> Formulation:
+        return self._program(problem, counted=False)
+
+    def _program(self, problem: Problem, counted: bool) -> Formulation:
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
-        from mapper.formulations.modulo_schedule.program.cp_sat import build
+        from mapper.formulations.modulo_schedule.program.counting import CountedProgram
+        from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram, instance_to_explain
+        from mapper.formulations.modulo_schedule.whole.program import WholeFormulation
 
         if isinstance(problem, WholeProblem):
-            return build(problem.loops[0])
-        return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
+            return WholeFormulation(problem)
+        if isinstance(problem, LayerProblem):
+            return LayerFormulation(problem)
+        program = (CountedProgram if counted else ModuloProgram)(instance_to_explain(problem))
+        program.build()
+        return program
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.modulo_schedule.words import proof_lines

@@ -183,7 +183,9 @@ MOST_IN_RING, MOST_SLOTS = 40, 400
 
 
 def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
-    """What bounds the II: the recurrence as a ring, slots that operations share, or a chessboard."""
+    """What bounds the II: the recurrence as a ring, slots that operations share, or a chessboard. None of a sum."""
+    if proof["evidence"]["rule"] == "sum":
+        return []
     problem, evidence = proof["problem"], proof["evidence"]["bound"]
     while evidence["rule"] == "clauses":
         evidence = evidence["below"]

@@ -45,6 +45,8 @@ def kernel_words(part: Part) -> ProofWords:
 
 def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     """An accepted proof of a schedule in sentences."""
+    if proof["evidence"]["rule"] == "sum":
+        return whole_proof_lines(proof)
     problem, claim, evidence = proof["problem"], proof["claim"], proof["evidence"]
     machine, mapping = problem["machine"], evidence["mapping"]
     lines = [
@@ -58,6 +60,35 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
             "ports, and the places that hold each value until it is read."
         )
     return [*lines, *_bound(problem, evidence["bound"])]
+
+
+def whole_proof_lines(proof: Mapping[str, Any]) -> list[str]:
+    """An accepted proof of a whole kernel in sentences."""
+    problem, claim, evidence = proof["problem"], proof["claim"], proof["evidence"]
+    lines = [claimed(claim, "mapping", "a sum of cycles", "cycles")]
+    for at, (choice, bounds) in enumerate(zip(problem["choices"], evidence["bound"], strict=True)):
+        lines.append(
+            f"Nest {choice['nest']}{', the one that is mapped' if at == evidence['choice'] else ''}: "
+            f"{counted(len(choice['loops']), 'loop')}, and {counted(sum(choice['host'].values()), 'operation')} of the "
+            "host, one after another. How often everything runs is part of the problem."
+        )
+        for number, (loop, bound) in enumerate(zip(choice["loops"], bounds, strict=True)):
+            own = {key: loop[key] for key in ("operations", "edges")} | {
+                "objective": checker("modulo_schedule").OBJECTIVE,
+                "fixed_ii": None,
+                "machine": problem["machine"],
+            }
+            lines.append(
+                f"Loop {number}: {counted(loop['starts'], 'start')} with "
+                f"{counted(loop['iterations'], 'iteration')}, {counted(len(loop['operations']), 'operation')}."
+            )
+            lines += _bound(own, bound)
+    return [
+        *lines,
+        "A start of n iterations takes (n + stages - 1) * II cycles; the stages are more than L / II, where L is the "
+        "longest path of an iteration at that II. The least of this over every II that the evidence leaves, summed "
+        "over all loops, with the host's cycles and those around each start, is the bound (lemma Nest).",
+    ]
 
 
 def cycle_of(problem: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, int, int]]:

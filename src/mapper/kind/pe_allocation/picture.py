@@ -19,8 +19,8 @@ from mapper.reporting.proof_drawing import bars
 
 FRONT_AXES = FrontAxes(
     ("pes", "PEs"),
-    ("throughput_fps", "throughput [frames/s]"),
-    ("latency_ms", "latency [ms]"),
+    ("throughput_fps", "throughput, frames/s"),
+    ("latency_ms", "latency, ms"),
     "buffer_bytes",
 )
 """Bytes of buffers differ in mixed mode alone."""

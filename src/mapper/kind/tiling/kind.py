@@ -36,9 +36,9 @@ PHYSICAL = "physical"
 MODELS = ("published", PHYSICAL)
 """What costs follow: the named rules of the machine's file (also where nobody says), or those of a physical machine."""
 FRONT_AXES = FrontAxes(
-    ("latency_ms", "latency (ms)"),
-    ("energy_pj", "energy (pJ)"),
-    ("edp_pj_cycles", "energy-delay product (pJ x cycles)"),
+    ("latency_ms", "latency, ms"),
+    ("energy_pj", "energy, pJ"),
+    ("edp_pj_cycles", "energy-delay product, pJ cycles"),
     "cycles",
 )
 

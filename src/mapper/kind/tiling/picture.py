@@ -12,11 +12,13 @@ from mapper.models.tiling import tile
 from mapper.models.tiling.bound import ideal_cycles
 from mapper.models.tiling.cost import quantities
 from mapper.models.tiling.mapping import AXES, TilingMapping
+from mapper.reporting.colour import colours
 from mapper.reporting.drawing import figure, node, plain, svg, table
 from mapper.reporting.proof_drawing import logarithmic
 from mapper.workloads.nest.loop_nest import LoopNest
 
-BAR, ROW, NAMES = 300, 24, 190
+WIDTH, ROW, BAR = 372, 32, 9
+"""Pixels: as wide as a telephone."""
 LEVELS = (
     ("dram", "DRAM", "for every tile of the scratch-pad"),
     ("spm", "scratch-pad", "for every tile of the register files"),
@@ -36,7 +38,7 @@ def tiling_picture(problem: TilingProblem, mapping: TilingMapping, cycles: int) 
 
 def _nest(nest: LoopNest, mapping: TilingMapping) -> Element:
     lines = node("ol", class_="nest", aria_label="loop nest, outer to inner")
-    depth = 0
+    depth, chosen = 0, colours(operand.name for operand in nest.operands)
     for level, name, what in LEVELS:
         counts = mapping.trip_counts(level)
         order = mapping.order(level) if level in ("dram", "spm") else mapping.loops
@@ -56,8 +58,8 @@ def _nest(nest: LoopNest, mapping: TilingMapping) -> Element:
                 style=f"--depth: {depth}",
             )
             for operand in _stationary(nest, loops[place:], level):
-                line.append(node("span", f"{plain(operand)} {'shared' if level == 'spatial' else 'stays'}"))
-                line[-1].set("class", "stays")
+                kept = f"{plain(operand)} {'shared' if level == 'spatial' else 'stays'}"
+                line.append(node("span", kept, class_="stays", style=f"border-color: {chosen[operand]}"))
             lines.append(line)
     written = [operand for operand in nest.operands if operand.writes]
     read = [operand for operand in nest.operands if not operand.writes]
@@ -116,17 +118,17 @@ def _utilisation(problem: TilingProblem, mapping: TilingMapping, cycles: int) ->
         ),
         ("cycles at the peak of all PEs", ideal_cycles(nest, machine), cycles),
     )
-    picture = svg(NAMES + BAR + 220, ROW * len(bars) + 4, "utilisation", class_="bars")
+    picture = svg(WIDTH, ROW * len(bars), "utilisation", class_="scaled")
     for row, (name, used, whole) in enumerate(bars):
         share, y = used / whole if whole else 0.0, row * ROW + 2
         said = f"{number(int(used))} of {number(int(whole))} ({share:.1%})"
         picture.append(
             node(
                 "g",
-                node("text", name, x=0, y=y + 14),
-                node("rect", x=NAMES, y=y, width=BAR, height=ROW - 6, class_="whole"),
-                node("rect", x=NAMES, y=y, width=BAR * min(1.0, share), height=ROW - 6, class_="used"),
-                node("text", said, x=NAMES + BAR + 8, y=y + 14),
+                node("text", name, x=1, y=y + 10),
+                node("text", said, x=WIDTH - 1, y=y + 10, text_anchor="end"),
+                node("rect", x=1, y=y + 14, width=WIDTH - 2, height=BAR, class_="whole"),
+                node("rect", x=1, y=y + 14, width=(WIDTH - 2) * min(1.0, share), height=BAR, class_="used"),
                 data_use=name,
             )
         )

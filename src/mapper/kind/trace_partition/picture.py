@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -15,9 +16,12 @@ from mapper.models.trace_partition.timing.share_cost import step_log
 from mapper.reporting.drawing import figure, node, plain, svg
 from mapper.reporting.proof_drawing import bars
 
-WIDTH, NAMES, BAR, ROW, HEAD = 640, 76, 16, 22, 6
+WIDTH, NAMES, SHARES, BAR, ROW, HEAD = 286, 48, 36, 12, 17, 3
+"""Pixels: as wide as a telephone."""
 PIXELS = 240
 """Stretches of work are told apart down to this part of a layer's time."""
+SHADES = 4
+"""Of stretches, by how much of them is work."""
 LANES = (("load", 0), ("compute", 2), ("store", 4))
 
 
@@ -39,39 +43,51 @@ def partition_picture(problem: PartitionProblem, partition: Partition) -> list[E
         begin += own.cycles
     note = (
         "Timelines of the first cluster by the model of cycles: loads until the words have arrived, computation by "
-        "the vector unit, stores until the words are in memory. mapper simulate runs the program cycle by cycle."
+        "the vector unit, stores until the words are in memory; a stretch is the paler the less of it is work. mapper "
+        "simulate runs the program cycle by cycle."
     )
     return [node("p", note), lines]
 
 
 def _timeline(log: list[list[int]], cycles: int, label: str) -> Element:
-    picture = svg(NAMES + WIDTH + 70, HEAD + ROW * len(LANES) + 20, label, class_="timeline")
+    picture = svg(NAMES + WIDTH + SHARES, HEAD + ROW * len(LANES) + 14, label, class_="scaled timeline")
     end = max(1, cycles)
     for row, (lane, column) in enumerate(LANES):
         y = HEAD + row * ROW
         spans = [(step[column], step[column + 1]) for step in log if step[column] >= 0]
         busy = _covered(spans)
-        path = "".join(
-            f"M{NAMES + WIDTH * left / PIXELS:.0f} {y}h{max(1, WIDTH * (right - left) / PIXELS):.0f}v{BAR}"
-            f"h-{max(1, WIDTH * (right - left) / PIXELS):.0f}z"
-            for left, right in _merged(spans, end)
-        )
         picture.append(
             node(
                 "g",
                 node(
                     "title", f"{lane}: {number(len(spans))} times, {number(busy)} of {number(cycles)} cycles"
                 ),
-                node("text", lane, x=0, y=y + 12),
-                node("path", d=path, class_=f"lane {lane}"),
-                node("text", f"{busy / end:.0%}", x=NAMES + WIDTH + 8, y=y + 12),
+                node("text", lane, x=0, y=y + 10),
+                *_stretches(spans, end, lane, y),
+                node("text", f"{busy / end:.0%}", x=NAMES + WIDTH + 4, y=y + 10),
                 data_lane=lane,
             )
         )
-    y = HEAD + ROW * len(LANES) + 10
+    y = HEAD + ROW * len(LANES) + 8
     picture.append(node("text", "0", x=NAMES, y=y))
     picture.append(node("text", f"{cycles:,} cycles", x=NAMES + WIDTH, y=y, text_anchor="end"))
     return picture
+
+
+def _stretches(spans: list[tuple[int, int]], end: int, lane: str, y: float) -> list[Element]:
+    """Stretches in which a lane works, the paler the less of a stretch is work."""
+    shades: dict[int, str] = {}
+    for left, right in _merged(spans, end):
+        inside = [(max(begin * PIXELS, left * end), min(stop * PIXELS, right * end)) for begin, stop in spans]
+        share = _covered(one for one in inside if one[0] < one[1]) / ((right - left) * end)
+        wide = max(1, WIDTH * (right - left) / PIXELS)
+        drawn = f"M{NAMES + WIDTH * left / PIXELS:.0f} {y}h{wide:.0f}v{BAR}h-{wide:.0f}z"
+        shade = max(1, math.ceil(SHADES * share))
+        shades[shade] = shades.get(shade, "") + drawn
+    return [
+        node("path", d=drawn, class_=f"lane {lane}", fill_opacity=shade / SHADES)
+        for shade, drawn in sorted(shades.items())
+    ]
 
 
 def _covered(spans: Iterable[tuple[int, int]]) -> int:

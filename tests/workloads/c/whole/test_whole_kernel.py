@@ -47,6 +47,10 @@ FUNCTIONS = {
     "a loop that stops early": "for (i = 0; i < N; i++) { for (j = 0; j < 20; j++) { if (a[j] > 3000 + i) break; "
     "b[j] += i; } }",
     "a condition that counts": "k = 0; for (i = 0; (k = k + 2) < 9; i++) for (j = 0; j < 9; j++) a[j] += k * b[i];",
+    "an early return, and a pointer that stays": "int *w = a + 9; if (n > 99) return; "
+    "if (n == 3) { total = 2; return; } for (i = 0; i < N; i++) { if (i > 2) for (j = 0; j < N; j++) w[j] += a[i]; }",
+    "loops that never run, leave nothing, or count no variable": "for (i = 3; i < 3; i++) a[i] = 1; "
+    "for (i = 0; i < N; i++) k = i; for (j = 0; j < N; j++) a[j] += j - j; k = 9; while (k > 2) { b[k] += k; k -= 2; }",
     "downwards, in steps": "for (i = 40; i >= 0; i -= 7) for (j = 21; j > 0; j -= 4) a[i] += b[i + j];",
 }
 
@@ -58,14 +62,13 @@ def whole_of(body: str, nest: str = HOST) -> WholeKernel:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_compute_whole_what_the_compiler_makes_of_them(name: str) -> None:
-    expected = None
     for nest in (HOST, FLATTEN):
         whole = whole_of(FUNCTIONS[name], nest)
         memory = seeded_arrays(whole.arrays, 1)
-        expected = run_compiled(whole, memory) if expected is None else expected
+        expected = run_compiled(whole, memory)
         assert expected is not None and len(expected) >= 1
         run = Execution(whole, memory)
-        after = run.run()
+        after = run.run() | run.left(expected)
         assert +walked(whole).operations == run.operations
         for array, words in expected.items():
             assert words.tobytes() == after[array].tobytes(), f"{array} with nest {nest}"
@@ -128,6 +131,49 @@ def test_a_perfect_nest_is_one_loop_when_flattened() -> None:
     tally = walked(whole)
     assert (tally.starts(1), tally.iterations(1)) == (12, 12 * 12 * 12)
     assert (tally.starts(0), tally.iterations(0)) == (12, 12 * 12)
+
+
+@pytest.mark.parametrize(
+    ("body", "joined"),
+    [
+        ("for (i = 0; i < N; i++) { float s = f; for (j = 0; j < N; j++) s += m[i][j] * x[j]; x[i + 20] = s; }", True),
+        ("for (i = 0; i < n; i++) { b[i] = 0; for (j = 8; j > 0; j -= 2) { b[i] += a[j]; c[j] ^= i; } if (b[i] > 9) "
+         "total += b[i]; a[i + 20] = total; }", True),
+        # Whose iterations depend on the outer variable, or on what is before the inner loop.
+        ("for (i = 2; i < 9; i++) for (j = i; j < N; j++) a[j] += i;", False),
+        ("for (i = 2; i < 9; i++) for (j = N; j > i; j--) a[j] += i;", False),
+        ("k = 3; for (i = 0; i < N; i++) { for (j = k; j < N; j++) a[j] += i; k = 5; }", False),
+        ("for (i = 0; i < N; i++) { for (j = 0; j < N; j++) a[j] += i; b[i] = j; }", False),
+    ],
+)  # fmt: skip
+def test_what_is_around_an_inner_loop_is_done_as_it_begins_and_ends(body: str, joined: bool) -> None:
+    whole = whole_of(body, FLATTEN)
+    assert [start.inner is not None for start in whole.starts] == [joined]
+    run = Execution(whole, memory := seeded_arrays(whole.arrays, 2))
+    expected = run_compiled(whole, memory)
+    assert expected is not None
+    after = run.run() | run.left(expected)
+    assert {name: words.tobytes() for name, words in expected.items()} == {
+        name: after[name].tobytes() for name in expected
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("for (i = 0; i < 20; i++) for (j = 0; j < 8; j++) p[i * 80 + j] += i;", 19 * 80 + 8),
+        ("for (i = 0; i < 20; i++) for (j = i; j < 200; j++) p[i * 80 + j] += i;", 19 * 80 + 200),
+        ("for (i = 20; i > 0; i--) for (j = 0; j < i; j += 3) p[j * 30] += i;", 18 * 30 + 1),
+    ],
+)
+def test_pointers_lead_to_as_many_words_as_all_starts_touch(body: str, words: int) -> None:
+    text = f"void f(int *p) {{ int i, j; {body} }}"
+    for nest in (HOST, FLATTEN):
+        whole = whole_from_c(text, "f.c", "f", "f", nest=nest)[0]
+        assert words <= whole.arrays[0].words <= max(1024, words + 30)
+        run = Execution(whole, memory := seeded_arrays(whole.arrays, 0))
+        expected = run_compiled(whole, memory)
+        assert expected is not None and run.run()["p"].tobytes() == expected["p"].tobytes()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 from mapper.arch.cgra import CgraMachine
 from mapper.codegen.modulo_schedule import generate
+from mapper.formulations.modulo_schedule.whole.mixed import with_mixed
 from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.formulations.modulo_schedule.whole.referee.verify import verify_whole
 from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, certified, check_units
@@ -57,7 +58,7 @@ def pose_whole(
             f"unknown decision; {meant(unknown[0], ('nest',))}a whole function has nest, its loops have ii"
         )
         raise InputError("--fix", unknown[0], remedy)
-    problem = WholeProblem(value, machine)
+    problem = WholeProblem(with_mixed(value, machine), machine)
     for choice in problem.choices:
         for kernel in choice.whole.kernels:
             check_units(kernel, machine)

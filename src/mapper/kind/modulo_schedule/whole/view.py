@@ -6,7 +6,7 @@ from mapper.formulations.modulo_schedule.whole.problem import WholeProblem
 from mapper.kind.modulo_schedule.whole.part import NamedWhole
 from mapper.kind.part import Part
 from mapper.kind.text_table import text_table
-from mapper.workloads.whole.program import HOST
+from mapper.workloads.whole.program import HOST, MIXED
 
 PLAIN = {
     "kernel": "in kernels",
@@ -25,7 +25,10 @@ def whole_lines(problem: WholeProblem, part: Part) -> list[str]:
         f"{PLAIN[cause]} {count:,}" for cause, count in part.breakdown["cycles"].items() if count
     )
     chosen = part.mapping.mapping.nest
-    around = "the host runs the loops around them" if chosen == HOST else "perfect nests are flattened"
+    around = {
+        HOST: "the host runs the loops around them",
+        MIXED: "nests are one loop where that takes fewer cycles",
+    }
     rows: list[tuple[str | int, ...]] = []
     for entry in part.mapping.to_json()["loops"]:
         certificate = entry["certificate"]
@@ -44,7 +47,7 @@ def whole_lines(problem: WholeProblem, part: Part) -> list[str]:
             f"{problem.machine.name} says nothing of vliw: to start a loop takes no cycles of its own"
         )
     return [
-        f"  nest {chosen}: {around}",
+        f"  nest {chosen}: {around.get(chosen, 'nests are one loop where they can be')}",
         f"  cycles: {spent}",
         "",
         *(f"  {line}" for line in table),

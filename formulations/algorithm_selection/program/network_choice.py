@@ -1,0 +1,122 @@
+"""What is chosen for a network: an algorithm per layer and a format per stored tensor; the selection they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
+from mapper.models.algorithm_selection.cost import kept_bytes
+from mapper.models.algorithm_selection.mapping import Selection, reader_label
+from mapper.models.algorithm_selection.overlay.network import Store
+from mapper.models.algorithm_selection.product import best_dataflow
+from mapper.models.limit import UnfinishedError
+
+
+def _never() -> bool:
+    return False
+
+
+class NetworkChoices:
+    """The choices of one problem; counting them ends when it ``is_over``. Vertices are layers first, then tensors that
+    are stored in a format of their own."""
+
+    def __init__(self, problem: SelectionProblem, is_over: Callable[[], bool] = _never) -> None:
+        self.is_over = is_over
+        self.problem, self.network, self.machine = problem, problem.network, problem.machine
+        self.labels = [problem.labels(at) for at in range(len(self.network.stores))]
+        self.choices = [self._choices(at) for at in range(len(self.network.layers))]
+        self.algorithms = [tuple(name for name, _ in every) for every in self.choices]
+
+    @cached_property
+    def vertex(self) -> dict[int, int]:
+        """The vertex of each store that has one."""
+        own = [at for at, store in enumerate(self.network.stores) if store.vertex]
+        return {at: len(self.network.layers) + number for number, at in enumerate(own)}
+
+    @cached_property
+    def nothing_left(self) -> str | None:
+        """The layer or tensor that pins leave no choice, if there is one."""
+        for at, layer in enumerate(self.network.layers):
+            if not self.algorithms[at] or not self.problem.dataflows(at):
+                return layer.name
+        return next(
+            (
+                store.name
+                for store, labels in zip(self.network.stores, self.labels, strict=True)
+                if not labels
+            ),
+            None,
+        )
+
+    def selection(self, array: tuple[int, int], chosen: Sequence[int]) -> Selection:
+        """The selection that a choice per vertex means."""
+        picked = [self.algorithms[at][chosen[at]] for at in range(len(self.network.layers))]
+        choices = tuple(
+            Choice(algorithm, self._dataflow(at, chosen[at], array)) for at, algorithm in enumerate(picked)
+        )
+        stores, kept = [], []
+        for at, store in enumerate(self.network.stores):
+            if store.vertex:
+                stores.append(self.labels[at][chosen[self.vertex[at]]])
+                continue
+            reader = picked[store.readers[0]]
+            stores.append(reader_label(self.network, at, reader))
+            if self.kept(at, picked[producer(store)], reader):
+                kept.append(at)
+        return Selection(array, choices, tuple(stores), tuple(kept))
+
+    def _dataflow(self, at: int, chosen: int, array: tuple[int, int]) -> Dataflow:
+        algorithm, allowed = self.choices[at][chosen]
+        return best_dataflow(self.network.layers[at], algorithm, array, self.machine, allowed)
+
+    def chosen(self, selection: Selection) -> list[int]:
+        """The choice per vertex that means ``selection``.
+
+        Raises: ValueError if pins leave it no such choice.
+        """
+        own = [self._place(at, choice) for at, choice in enumerate(selection.choices)]
+        return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
+
+    def wanted(self) -> Iterator[tuple[tuple[Algorithm, tuple[Dataflow, ...]], ...]]:
+        """The choices of every layer, each as it is wanted."""
+        for every in self.choices:
+            self.go_on()
+            yield every
+
+    def go_on(self) -> None:
+        if self.is_over():
+            raise UnfinishedError("the costs of all layers were not counted in time")
+
+    def kept(self, at: int, producer: Algorithm, reader: Algorithm) -> bool:
+        """Whether the tensor of an edge stays on the chip; it does wherever it fits."""
+        room, store = self.machine.traffic.onchip_bytes, self.network.stores[at]
+        return bool(room) and kept_bytes(self.network, store, store.shares[0], producer, reader) <= room
+
+    def _place(self, at: int, choice: Choice) -> int:
+        if self.machine.engines is None:
+            return self.algorithms[at].index(choice.algorithm)
+        return self.choices[at].index((choice.algorithm, (choice.dataflow,)))
+
+    def _choices(self, at: int) -> tuple[tuple[Algorithm, tuple[Dataflow, ...]], ...]:
+        """The algorithms of a layer, of whose dataflows the best is taken; or each of these apart where the engines run
+        at once: then the number of pieces, and what the next layer hides of the last one, depend on it."""
+        flows = self.problem.dataflows(at)
+        apart = [flows] if self.machine.engines is None else [(one,) for one in flows]
+        return tuple((name, own) for name in self._allowed(at) for own in apart)
+
+    def _allowed(self, at: int) -> tuple[Algorithm, ...]:
+        """The algorithms of a layer that pins, its own and that of the edge it reads, leave."""
+        source = self.network.source.get(at)
+        found = self.problem.algorithms(at)
+        if source is None or self.network.stores[source].vertex:
+            return found
+        return tuple(one for one in found if reader_label(self.network, source, one) in self.labels[source])
+
+
+def producer(store: Store) -> int:
+    """The layer that computes the tensor of an edge."""
+    layer = store.shares[0].layer
+    assert layer is not None
+    return layer
