@@ -102,25 +102,44 @@ class Family:
         self._tables: dict[tuple[Prices, Words], Table] = {}
 
     @cached_property
+    def words(self) -> dict[int, Words]:
+        """The words of each machine, by place."""
+        return {place: words_of(self.problems[place].machine) for place in self.places}
+
+    @cached_property
+    def prices(self) -> dict[int, Prices]:
+        """The energies of each machine, by place."""
+        return {place: prices_of(self.problems[place].machine) for place in self.places}
+
+    @cached_property
+    def _alike(self) -> dict[Prices, list[int]]:
+        """Places of the machines that have the same energies."""
+        found: dict[Prices, list[int]] = {}
+        for place, prices in self.prices.items():
+            found.setdefault(prices, []).append(place)
+        return found
+
+    @cached_property
     def cheapest(self) -> Prices:
-        return least_prices(self._prices(place) for place in self.places)
+        return least_prices(self._alike)
 
     @cached_property
     def widest(self) -> HierarchyProblem:
         """The problem on a machine of the most words and the least energies."""
-        return self._made(most_words([self._words(place) for place in self.places]), self.cheapest)
+        return self._made(most_words(list(self.words.values())), self.cheapest)
 
     def same(self, place: int, effort: Effort) -> Table | None:
         """The table of the machines that have the same energies, None if there is only the one."""
-        alike = [one for one in self.places if self._prices(one) == self._prices(place)]
-        return self._table(self._prices(place), alike, effort) if len(alike) > 1 else None
+        prices = self.prices[place]
+        alike = self._alike[prices]
+        return self._table(prices, alike, effort) if len(alike) > 1 else None
 
     def cheaper(self, effort: Effort) -> Table | None:
         """The table of the widest machine, None if there are no others."""
         return self._table(self.cheapest, self.places, effort) if len(self.places) > 1 else None
 
     def _table(self, prices: Prices, places: list[int], effort: Effort) -> Table:
-        key = prices, most_words([self._words(one) for one in places])
+        key = prices, most_words([self.words[one] for one in places])
         if key not in self._tables:
             self._tables[key] = Table(self._made(key[1], prices), effort)
         return self._tables[key]
@@ -128,12 +147,6 @@ class Family:
     def _made(self, words: Words, prices: Prices) -> HierarchyProblem:
         first = self.problems[self.places[0]]
         return replace(first, machine=made(first.machine, words, prices))
-
-    def _words(self, place: int) -> Words:
-        return words_of(self.problems[place].machine)
-
-    def _prices(self, place: int) -> Prices:
-        return prices_of(self.problems[place].machine)
 
 
 class CoDesign:
@@ -169,7 +182,7 @@ class CoDesign:
         """The best mapping on the machine at ``place`` that lies below a value; without one and proven: there is
         none."""
         problem, family = self.problems[place], self._family[place]
-        if why_infeasible(problem) is not None or self.least(place, effort) >= below * (1 - ROUNDING):
+        if self.least(place, effort) >= below * (1 - ROUNDING) or why_infeasible(problem) is not None:
             return Outcome.infeasible()
         same = family.same(place, effort)
         return MachineSearch(problem, effort, below, same, None if same else family.cheaper(effort)).run()
