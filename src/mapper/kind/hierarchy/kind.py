@@ -25,7 +25,7 @@ from mapper.models.hierarchy.imperfect.digit import reached, with_last_passes
 from mapper.models.hierarchy.imperfect.limit import why_only_perfect
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
-from mapper.models.hierarchy.one_line import is_one_line, one_line_document
+from mapper.models.hierarchy.one_line import is_one_line, line_of, one_line_document
 from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
@@ -44,6 +44,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
     def peak(self, machine: HierarchyMachine) -> int:
         return machine.units * machine.compute.rate
+
+    def in_a_line(self, problem: HierarchyProblem, part: Part) -> str:
+        return line_of(cast(HierarchyMapping, part.mapping), problem.nest)
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         return TILING.read(text, batch, dims)
