@@ -167,13 +167,13 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         if not part.breakdown:
             return []
         lines = hierarchy_lines(part.mapping, part.breakdown, problem.nest)
-        more = imperfect_lines(problem, part) if problem.pins.imperfect else padding_lines(problem, part)
+        more = imperfect_lines(problem, part) if problem.pins.imperfect else padding_lines([(problem, part)])
         return [*lines[:-1], *more, lines[-1]]
 
     def describe_all(self, answered: Sequence[tuple[HierarchyProblem, Part]]) -> list[str]:
-        from mapper.kind.hierarchy.padding import padded_layers
+        from mapper.kind.hierarchy.padding import padding_lines
 
-        return padded_layers(answered)
+        return padding_lines(answered)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]
