@@ -34,8 +34,8 @@ LARGE = 1_000_000
 def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
     """Branch and bound. What it cannot prove has the better of its mapping and that of annealing, with its bound; large
     problems are annealed first, and it starts from there, or from a short climb where neighbours may hand words on.
-    Where it starts from nothing, a part of a limit is left for heuristics, since what is cut off before its first table is
-    filled has no mapping to speak of.
+    Where it starts from nothing, a part of a limit is left for heuristics, since what is cut off before its first table
+    is filled has no mapping to speak of.
 
     Raises: ContradictionError if they cannot both be right.
     """
