@@ -141,7 +141,7 @@ def test_arrangements_cost_no_more_at_larger_sizes_than_the_best_mapping_of_thes
         least = branch_and_bound(problem.padded_to(sizes), Effort())
         dividing = left
         for loop, size in sizes.items():
-            dividing = dividing.dividing(loop, size)
+            dividing = dividing.dividing(loop, [size], problem.bounds)[0]
         if least.value is not None:
             assert dividing.at(sizes).least <= least.value * (1 + 1e-9)
 
