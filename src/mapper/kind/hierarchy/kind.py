@@ -76,7 +76,6 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def front(self, problem: HierarchyProblem, effort: Effort) -> Front[HierarchyMapping]:
         from mapper.solver.hierarchy.front import front
 
-        _only_perfect(problem, "--pareto", "trade-offs")
         return front(problem, effort)
 
     def limit_of(self, problem: HierarchyProblem) -> int | None:
