@@ -31,6 +31,12 @@ def product(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the computer is, what padding won is found."""
+    monkeypatch.setattr("mapper.kind.tiling.padding.SECONDS", 60.0)
+
+
 def lines(solution: mapper.Solution) -> list[str]:
     """What is said of a solution's only part."""
     found: list[str] = solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])
