@@ -53,7 +53,8 @@ def render(formulation: Formulation, form: str = "text", remarks: Sequence[str] 
 
 
 def _total(formulation: Formulation) -> str:
-    variables, constraints = formulation.size()
+    variables = sum(part.variables for part in formulation.built)
+    constraints = sum(part.constraints for part in formulation.built)
     return f"{variables:,} variables, {constraints:,} constraints"
 
 

@@ -112,9 +112,9 @@ class Sample(Generic[P, M]):
 
     def check_telling(self, unanswered: float, missed: float) -> None:
         """The sample could have failed: at least such shares of its problems have no answer, and a heuristic that is
-        worse than the proof. A few problems need show only one of either."""
+        worse than the proof. Of a few problems one is enough, and none of what is expected less than twice."""
         print(dict(self.counts))
         problems, few = self.counts["problems"], self.counts["problems"] < PART
         for count, share in (("without an answer", unanswered), ("some heuristic misses", missed)):
-            least = min(int(share * problems), 1) if few else share * problems
+            least = min(int(share * problems / 2), 1) if few else share * problems
             assert self.counts[count] >= least, f"{self.counts[count]} of {problems}: {count}"

@@ -32,6 +32,3 @@ class CountedProgram(ModuloProgram):
             for one, other in zip(few, more, strict=True)
         )
         return self.built
-
-    def size(self) -> tuple[int, int]:
-        return sum(part.variables for part in self.built), sum(part.constraints for part in self.built)

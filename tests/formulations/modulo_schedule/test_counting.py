@@ -44,7 +44,7 @@ def instance(ii: int, rows: int, **fields: Any) -> ModuloInstance:
 def test_what_is_counted_is_what_is_built(given: ModuloInstance) -> None:
     counted, built = CountedProgram(given), ModuloProgram(given)
     assert counted.build() == built.build()
-    assert counted.size() == built.size() == (len(built.model.proto.variables), built.size()[1])
+    assert sum(part.variables for part in counted.built) == len(built.model.proto.variables)
 
 
 def test_values_live_no_longer_than_there_are_places_for_their_iterations() -> None:

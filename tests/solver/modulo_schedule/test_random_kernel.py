@@ -99,15 +99,16 @@ def test_methods_agree_on_random_loops_and_every_schedule_runs(count: int) -> No
     sample = Sample(KIND, runs=len(METHODS))
 
     @drawn(count)
-    @given(st.one_of(problems(4, 2), problems(4, 2), problems(4, 3)), st.integers(0, 3))
+    @given(st.one_of(problems(4, 2), problems(4, 2), problems(4, 3)), st.integers(0, 7))
     def holds(problem: ModuloProblem, kept: int) -> None:
         known = tried(problem)
         assume(known is not None)
-        # Where MII is reached a heuristic proves it: of these every fourth is enough.
-        above = known is not None and known.value != mii(problem.kernel.graph, problem.machine).value
+        least = mii(problem.kernel.graph, problem.machine).value
+        above = known is not None and known.value is not None and known.value > least
+        # Where MII is reached a heuristic proves it, and what nothing fits is soon told: of these few are enough.
         assume(above or kept == 0)
         sample.examine(problem, methods_of(problem), exact, runs, known)
-        sample.counts["above MII"] += above and known is not None and known.value is not None
+        sample.counts["above MII"] += above
 
     holds()
     sample.check_telling(unanswered=0.1, missed=0.05)

@@ -156,13 +156,14 @@ def _answer(
 ) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
-    from mapper.cli.table import print_table
+    from mapper.cli.table import print_table, room
+    from mapper.kind.text_table import within
     from mapper.models.plain import limited
 
     if (line := terminal.passed_over(solution)) is not None:
         terminal.complain(line)
     # What is there is shown at once: nothing of it waits for machine code.
-    with limited(lambda: None):
+    with limited(lambda: None), within(room(wide)):
         document = dumped(solution.to_json())
         if not _is_on_stdout(document, output, as_json):
             terminal.say(str(solution.posed))

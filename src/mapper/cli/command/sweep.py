@@ -49,7 +49,7 @@ def sweep(
 ) -> None:
     """Solve a workload on a grid of machines."""
     from mapper.cli.sweep_table import sweep_rows
-    from mapper.cli.terminal import complain, why_nothing
+    from mapper.cli.terminal import complain, say, why_nothing
     from mapper.models.plain import in_time
     from mapper.sweeping.sweep import grid as machines_of
     from mapper.sweeping.sweep import swept, varied_values
@@ -84,7 +84,9 @@ def sweep(
                 cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = swept(points, problems, listening, cluster, report.machines)
-    table.print(found.to_json(), *sweep_rows(found, problem.options.model), problem.objective)
+    is_read = table.print(found.to_json(), *sweep_rows(found, problem.options.model), problem.objective)
+    if is_read and len(found.posed.parts) > 1:
+        say(f"mapping: of the layer with most of the {found.posed.objective}")
     if plot is not None:
         from mapper.cli.plot import draw_sweep
 
