@@ -170,13 +170,14 @@ class Search:
         those of ``keeps``, if given, that they hold none."""
         keeps = list(Space(problem).keeps()) if keeps is None else keeps
         spaces = Spaces(problem, groups_of(problem), self.effort)
+        known = self.trials.bound if self.paddings is None else max(self.trials.bound, self.ahead)
         if not spaces.complete:
-            self.undecided = min(self.undecided, self.trials.bound)
+            self.undecided = min(self.undecided, known)
         for begin in range(0, len(spaces), TOGETHER):
             spread = spaces.trips(slice(begin, begin + TOGETHER))
             for keep in keeps:
                 if self._over():
-                    self.undecided = self.trials.bound
+                    self.undecided = min(self.undecided, known)
                     break
                 opening = Opening(Outset(spaces.groups, keep, spread))
                 for row in np.flatnonzero(opening.bound < self.limit):
