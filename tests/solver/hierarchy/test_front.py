@@ -124,7 +124,8 @@ def test_a_front_of_all_cuts_is_what_all_mappings_leave(monkeypatch: pytest.Monk
 def test_a_front_of_all_cuts_is_what_all_mappings_leave_on_more(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert any(cuts_agree(seed, 1_500, monkeypatch) for seed in range(100 + 50 * block, 150 + 50 * block))
+    points = [cuts_agree(seed, 300, monkeypatch) for seed in range(100 + 50 * block, 150 + 50 * block)]
+    assert max(points) > 0
 
 
 def test_a_limit_that_no_mapping_keeps_is_proven_to_leave_none() -> None:
