@@ -29,13 +29,14 @@ def compare(
     progress: ProgressOptions,
 ) -> None:
     """Run every method that fits: value, distance from the proven optimum and seconds, side by side."""
-    from mapper.api.comparison import compare as api
-    from mapper.api.solving import method_named
-    from mapper.cli import terminal
-    from mapper.cli.table import room
-    from mapper.kind.text_table import within
+    with progress.reading():
+        from mapper.api.comparison import compare as api
+        from mapper.api.solving import method_named
+        from mapper.cli import terminal
+        from mapper.cli.table import room
+        from mapper.kind.text_table import within
 
-    search = how.search("auto")
+        search = how.search("auto")
     if problem.arch is not None and "," in problem.arch:
         if method:
             raise InputError(

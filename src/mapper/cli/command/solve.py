@@ -47,13 +47,14 @@ def solve(
     wide: Wide = False,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
-    from mapper.api.problem import pose
-    from mapper.api.solving import run
-    from mapper.cli.table import import_tables
-    from mapper.models.plain import in_time
-    from mapper.workloads.process.whole_file import is_replaced, write_whole
+    with progress.reading():
+        from mapper.api.problem import pose
+        from mapper.api.solving import run
+        from mapper.cli.table import import_tables
+        from mapper.models.plain import in_time
+        from mapper.workloads.process.whole_file import is_replaced, write_whole
 
-    search = how.search(method)
+        search = how.search(method)
     check_writable(output)
     check_writable(certificate, "--certificate")
     check_plot(plot)
@@ -67,9 +68,11 @@ def solve(
     if search.time_limit is not None and not as_json:
         import_tables()
     with interruptible(search), contradictions_beside(output):
-        posed = in_time(
-            lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
-        )
+        with progress.reading():
+            posed = in_time(
+                lambda: pose(problem.workload, problem.arch, problem.objective, problem.options),
+                search.stopped,
+            )
         with progress.report(len(posed.parts)) as report:
 
             def finished(solution: Solution) -> None:
