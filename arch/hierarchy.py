@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from mapper.arch.part import Part, read_part
+from mapper.workloads.text.nearest import meant
 
 HIERARCHY_SCHEMA = "mapper.hierarchy/1"
 Count = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
@@ -160,7 +161,8 @@ class HierarchyMachine(Part):
                 )
         for place, constraint in enumerate(self.constraints):
             if constraint.level not in names:
-                raise ValueError(f"constraints.{place}.level: {constraint.level} is no level of the machine")
+                remedy = f"{meant(constraint.level, names)}{constraint.level} is no level of the machine"
+                raise ValueError(f"constraints.{place}.level: {remedy}")
         return self
 
     @cached_property

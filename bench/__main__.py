@@ -17,6 +17,7 @@ BENCHMARKS = (
     "bench.tiling.peer_zigzag",
     "bench.tiling.peer_accelforge",
     "bench.modulo_schedule.kernel_proof",
+    "bench.modulo_schedule.portfolio",
     "bench.modulo_schedule.large_graph",
     "bench.modulo_schedule.network_tuning",
     "bench.modulo_schedule.loop_proof",

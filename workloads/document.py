@@ -11,11 +11,13 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from mapper.workloads.text.fault import in_words, keys_at, steps
+from mapper.workloads.text.fault import NAMED, in_words, keys_at, steps
 from mapper.workloads.text.plain_text import plain
 from mapper.workloads.text.structured_text import LongNumberError, RepeatedKeyError, load_json, load_yaml
 
 LARGEST_DOCUMENT_BYTES = 1 << 20
+MOST_SHOWN = 100
+"""Faults of a document up to which it is looked at what was given in place of what there is."""
 _OTHER_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -118,12 +120,14 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
 def validation_error(error: ValidationError, source: str, kind: type[BaseModel]) -> InputError:
     """The first fault of a document that was to be of a ``kind``, as one line, in words of our own."""
     # Of a hostile document there may be very many; what they were given would be copied for each.
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    few = error.error_count() <= MOST_SHOWN
+    found = error.errors(include_url=False, include_context=False, include_input=few)
     first = found[0]
     # Of the ways one value may be written, the last tried says what is wrong with the one it comes nearest to.
     place = first["loc"][:-1]
     related = [other for other in found if place and other["loc"][: len(place)] == place]
-    fault = related[-1] if related else first
+    named = [one for one in related if one["type"] in NAMED and isinstance(one.get("input"), str)]
+    fault = (named or related or [first])[-1]
     if fault["type"] == "missing":
         # Rather than what is missing, what somebody wrote instead of it.
         strange = (one for one in found if one["type"] == "extra_forbidden")
@@ -132,7 +136,9 @@ def validation_error(error: ValidationError, source: str, kind: type[BaseModel])
     field = ".".join(map(str, steps(kind, place)))
     known = keys_at(kind, place[:-1]) if fault["type"] == "extra_forbidden" else ()
     own = str(place[-1]) if place else ""
-    return InputError(source, field[:120], in_words(fault["type"], fault["msg"], own, known))
+    return InputError(
+        source, field[:120], in_words(fault["type"], fault["msg"], own, known, fault.get("input"))
+    )
 
 
 def _too_long_for_yaml(source: str, reason: str) -> InputError:

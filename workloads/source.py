@@ -179,9 +179,9 @@ def _operators(text: str, batch: int | None, dims: Dims) -> OperatorNetwork:
 def _document(data: bytes, source: str, origin: str, batch: int | None) -> Network:
     inputs = (InputFile(origin, sha256(data)),)
     if is_timeloop_problem(data.decode("utf-8", "replace")):
-        nest = timeloop_nest(decoded(data, source), source)
+        nest, included = timeloop_nest(decoded(data, source), source)
         _refuse_batch(source, batch)
-        return Network(nest.name, (Layer(nest.name, nest.name, "Nest", nest),), (), inputs)
+        return Network(nest.name, (Layer(nest.name, nest.name, "Nest", nest),), (), (*inputs, *included))
     fields = parse_document(data, source)
     schema = fields.get("schema")
     if schema == RECURRENCE_SCHEMA:

@@ -87,6 +87,9 @@ def _nodes(fields: dict[str, Any], source: str, over: list[str]) -> list[dict[st
     for key in sorted(map(str, set(fields["arch"]) - {"nodes"})):
         over.append(f"arch.{key[:60]}: is for component models, which are not asked")
     nodes = fields["arch"].get("nodes")
+    if nodes is None and "storage" in fields["arch"]:
+        remedy = "is Timeloop's of a version before 0.2; write architecture: of version 0.2 to 0.4"
+        raise InputError(source, "arch", remedy)
     if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
         raise InputError(source, "arch.nodes", "must list nodes such as !Memory")
     return nodes

@@ -15,6 +15,11 @@ from mapper.workloads.text.structured_text import TAG
 
 FANOUT_CLASS = "dummy_storage"
 """What Timeloop's front end calls a level that keeps nothing and fans out."""
+NODE_FIELDS = (
+    TAG, "name", "class", "subclass", "attributes", "constraints", "spatial", "enabled", "required_actions", "nodes",
+    "local", "subtree", "version", "actions", "primitive_components",
+)  # fmt: skip
+"""Fields of a node; Accelergy's actions and components are in its tables of energies."""
 
 
 @dataclass
@@ -70,9 +75,15 @@ def _objects(value: Any, field_name: str, source: str) -> list[dict[str, Any]]:
 
 
 def _attributes(node: dict[str, Any], inherited: dict[str, Any], source: str) -> dict[str, Any]:
+    name = node.get("name", "architecture")
+    unknown = sorted(str(key)[:60] for key in node if key not in NODE_FIELDS)
+    if unknown:
+        raise InputError(source, f"{name}.{unknown[0]}", "cannot be represented; remove it")
+    if node.get("enabled", True) not in (True, "True"):
+        raise InputError(source, f"{name}.enabled", "is not True; remove the component")
     own = node.get("attributes") or {}
     if not isinstance(own, dict):
-        raise InputError(source, f"{node.get('name', 'architecture')}.attributes", "must be an object")
+        raise InputError(source, f"{name}.attributes", "must be an object")
     spelled = {str(key).replace("-", "_"): value for key, value in own.items()}
     return {**inherited, **spelled}
 
@@ -132,6 +143,10 @@ def _component(node: dict[str, Any], place: _Place, source: str) -> Component:
         raise InputError(source, f"{name}.constraints", "must be an object")
     own = {key: value for key, value in given.items() if key != "spatial" or not node.get("spatial")}
     attributes = _attributes(node, place.attributes, source)
+    for key, here in (("instances", place.x * place.y), ("meshX", place.x), ("meshY", place.y)):
+        told = (node.get("attributes") or {}).get(key)
+        if told is not None and whole(told, source, f"{name}.{key}") != here:
+            raise InputError(source, f"{name}.{key}", f"is {here} by spatial; say it there alone")
     return Component(name, sort, attributes, place.x * place.y, place.x, own)
 
 
@@ -170,12 +185,30 @@ def _subtree(
         if not isinstance(sort, str):
             raise InputError(source, f"{name}.class", "is missing; name the component's class")
         own = _attributes(one, attributes, source)
-        mesh = (one.get("attributes") or {}).get("meshX")
-        across = None if mesh is None else whole(mesh, source, f"{name}.meshX")
-        found.append(Component(name, sort, own, instances * count, across))
+        found.append(Component(name, sort, own, *_counted(one, name, instances * count, source)))
     inner = _objects(node.get("subtree"), "architecture: subtree", source)
     if len(inner) > 1:
         raise InputError(source, "architecture: subtree", "branches into several; a hierarchy has one")
     for one in inner:
         _, count = name_and_count(one.get("name"), source, "architecture: subtree.name")
         _subtree(one, instances * count, attributes, found, source)
+
+
+def _counted(node: dict[str, Any], name: str, instances: int, source: str) -> tuple[int, int | None]:
+    """How many there are of a component in all and along X: its attributes go before the ranges in names, of which
+    there are ``instances``."""
+    own = {str(key).replace("-", "_"): value for key, value in (node.get("attributes") or {}).items()}
+    given = {
+        key: whole(own[key], source, f"{name}.{key}")
+        for key in ("instances", "meshX", "meshY")
+        if own.get(key) is not None
+    }
+    whole_count = given.get("instances", instances)
+    across, down = given.get("meshX"), given.get("meshY")
+    for key, mesh in (("meshX", across), ("meshY", down)):
+        if mesh and whole_count % mesh:
+            remedy = f"{mesh} divides no {whole_count} instances; give their number as instances"
+            raise InputError(source, f"{name}.{key}", remedy)
+    if across and down and across * down != whole_count:
+        raise InputError(source, f"{name}.meshY", f"and meshX are no {whole_count} instances; leave one out")
+    return whole_count, whole_count // down if down and not across else across

@@ -37,7 +37,7 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {
 TAKEN = (
     *WORD, *BLOCK, *WIDTH, *DEPTH, *BANKS, *NEUTRAL, "entries", "sizeKB", "read_bandwidth", "write_bandwidth",
     "shared_bandwidth", "bandwidth", "multiple_buffering", "vector_access_energy", "energy_per_op", "meshX",
-    "global_cycle_seconds",
+    "meshY", "instances", "global_cycle_seconds",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ MACHINE_ROOTS = (
     "architecture_constraints",
     "arch_constraints",
     "mapspace_constraints",
+    "mapspace",
     "constraints",
     "ERT",
     "ART",
@@ -31,7 +32,6 @@ OTHER_ROOTS = (
     "problem",
     "mapping",
     "mapper",
-    "mapspace",
     "compound_components",
     "variables",
     "globals",
@@ -65,6 +65,10 @@ def parse_timeloop(text: str, source: str) -> dict[str, Any]:
     if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
         raise InputError(source, "", "must be a document of named fields (key: value)")
     for key in fields:
+        if key == "arch":
+            raise InputError(
+                source, key, "is of a version before 0.2; write architecture: of version 0.2 to 0.4"
+            )
         if key not in MACHINE_ROOTS + OTHER_ROOTS:
             known = ", ".join(MACHINE_ROOTS)
             raise InputError(source, key[:60], f"is no part of a machine ({known}); give it as another file")
@@ -84,31 +88,64 @@ def join_files(paths: list[str]) -> tuple[dict[str, tuple[str, Any]], tuple[Inpu
         for key, value in parse_timeloop(decoded(data, path), path).items():
             if key in OTHER_ROOTS:
                 continue
-            own = "constraints" if key.endswith("constraints") else key
-            if own == "constraints" and own in roots:
+            own = "constraints" if key.endswith("constraints") or key == "mapspace" else key
+            if own == "constraints":
                 _extend(roots, own, value, path)
                 continue
             if own in roots:
                 raise InputError(path, key, f"stands in {roots[own][0]} too; give one of them")
             roots[own] = (path, value)
+            if own == "architecture" and isinstance(value, dict) and "constraints" in value:
+                _extend(roots, "constraints", value["constraints"], path)
     return roots, tuple(inputs)
 
 
 def _extend(roots: dict[str, tuple[str, Any]], own: str, value: Any, path: str) -> None:
     """Constraints of several files hold together."""
-    first, known = roots[own]
+    first, known = roots.get(own, (path, {"targets": []}))
     roots[own] = (first, {"targets": [*targets_of(known, first), *targets_of(value, path)]})
 
 
 def targets_of(value: Any, source: str) -> list[Any]:
-    """The list of constraints under a root.
+    """The constraints under a root, one each; older files group those of a target, and write fields as attributes.
 
-    Raises: InputError if there is none.
+    Raises: InputError if they are of another form.
     """
     if isinstance(value, dict):
-        value = value.get("targets", [])
+        value = _listed(value, source)
     if value is None:
         return []
     if not isinstance(value, list):
         raise InputError(source, "targets", "must be a list of constraints")
-    return value
+    found: list[Any] = []
+    for target in value:
+        of_target = target.get("constraints") if isinstance(target, dict) else None
+        if isinstance(of_target, list) and all(isinstance(one, dict) for one in of_target):
+            name = {key: one for key, one in target.items() if key != "constraints"}
+            found += [_flat({**name, **one}) for one in of_target]
+        else:
+            found.append(_flat(target) if isinstance(target, dict) else target)
+    return found
+
+
+def _listed(fields: dict[Any, Any], source: str) -> Any:
+    """The list of constraints in an object."""
+    unknown = [
+        str(key)[:60] for key in fields if key not in ("version", "template", "targets", "constraints")
+    ]
+    if unknown:
+        raise InputError(source, unknown[0], "is no part of constraints (targets); remove it")
+    if fields.get("template") not in (None, "uber"):
+        remedy = f"{str(fields['template'])[:40]!r} cannot be represented; remove it, or give --fix factors=imperfect"
+        raise InputError(source, "template", remedy)
+    if "targets" in fields and "constraints" in fields:
+        raise InputError(source, "constraints", "stands beside targets; give one of them")
+    return fields.get("targets", fields.get("constraints"))
+
+
+def _flat(entry: dict[str, Any]) -> dict[str, Any]:
+    """A constraint whose attributes are fields of its own."""
+    attributes = entry.get("attributes")
+    if not isinstance(attributes, dict):
+        return entry
+    return {**{key: one for key, one in entry.items() if key != "attributes"}, **attributes}

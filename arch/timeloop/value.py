@@ -129,9 +129,17 @@ def permutation(value: Any, source: str, field: str) -> list[str]:
         return [one.strip() for one in value]
     if not isinstance(value, str) or len(value) > LONGEST:
         raise InputError(source, field, "must list loops from the innermost outwards")
-    text = value.strip().strip("[]")
-    parts = re.split(r"[\s,]+", text)
-    return [part for part in parts if part] if len(parts) > 1 else list(text)
+    text = value.split("#")[0].strip().strip("[]")
+    parts = [part for part in re.split(r"[\s,]+", text) if part]
+    letters = "".join(parts)
+    if "," not in text and letters.replace("_", "").isalpha() and len(set(letters)) == len(letters):
+        # Timeloop takes letters in a row for loops, blanks between them say nothing.
+        if "_" in letters:
+            raise InputError(
+                source, field, "gives the outermost loops, after _; list the innermost ones alone"
+            )
+        return list(letters)
+    return parts
 
 
 def names(value: Any, source: str, field: str) -> list[str]:

@@ -98,7 +98,7 @@ def _output(place: Path, folder: Path, tool: str, mapping: Path) -> Output:
         roots[root] = (root, parse_timeloop(table.read_text(), str(table))[root])
     parts = [one for one in place.parts if "ref" not in one and one not in ("default_problem", "outputs")]
     name = "/".join(parts[-2:] if parts[-2][:2].isdigit() or "accelergy" in parts[-2] else parts[-1:])
-    machine, nest = machine_of(roots, name), timeloop_nest(text, str(inputs))
+    machine, nest = machine_of(roots, name), timeloop_nest(text, str(inputs))[0]
     found = hierarchy_mapping(yaml.safe_load(mapping.read_text()), nest, machine, str(mapping))
     statistics = (own / f"{tool}.stats.txt").read_text()
     summary = statistics[statistics.rfind("Summary Stats") :]

@@ -8,7 +8,7 @@ from mapper.models.pe_allocation.cost import AllocationCost
 FRAMES = 3
 """Frames drawn: one fills the pipeline, the others show how often they come."""
 WIDTH, NAMES, BAR, ROW, MARGIN = 420, 84, 16, 22, 36
-COLUMNS = 72
+COLUMNS, LEAST_COLUMNS = 72, 20
 MARKS = "012"
 
 
@@ -52,22 +52,23 @@ def chart(title: str, names: tuple[str, ...], cost: AllocationCost) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def chart_lines(names: tuple[str, ...], cost: AllocationCost) -> list[str]:
-    """The same as text: the number of the frame that a layer works on, ``+`` where one ends and the next begins within
-    a column, blank where it waits."""
+def chart_lines(names: tuple[str, ...], cost: AllocationCost, room: int | None = None) -> list[str]:
+    """The same as text, in lines that have ``room`` for so many characters: the number of the frame that a layer works
+    on, ``+`` where one ends and the next begins within a column, blank where it waits."""
     end = _end(cost)
     longest = max(map(len, names))
+    columns = COLUMNS if room is None else max(LEAST_COLUMNS, min(COLUMNS, room - longest - 3))
     lines = []
     for name, timing in zip(names, cost.timed, strict=True):
-        cells = [" "] * COLUMNS
+        cells = [" "] * columns
         for frame in range(FRAMES):
             start = timing.start + frame * cost.interval
-            first = min(COLUMNS - 1, start * COLUMNS // end)
-            last = max(first, -(-(start + timing.latency) * COLUMNS // end) - 1)
+            first = min(columns - 1, start * columns // end)
+            last = max(first, -(-(start + timing.latency) * columns // end) - 1)
             for column in range(first, last + 1):
                 cells[column] = MARKS[frame] if cells[column] == " " else "+"
         lines.append(f"{name:<{longest}} |{''.join(cells)}|")
-    lines.append(f"{'':<{longest}}  0{f'{end:,} cycles':>{COLUMNS - 1}}")
+    lines.append(f"{'':<{longest}}  0{f'{end:,} cycles':>{columns - 1}}")
     return lines
 
 

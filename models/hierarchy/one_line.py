@@ -15,6 +15,7 @@ from mapper.models.hierarchy.mapping import Axis, HierarchyMapping, LevelMapping
 from mapper.models.hierarchy.role import loop_roles, loops_called, tensor_roles, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.text.nearest import meant
 
 LONGEST = 1 << 16
 LEVEL = re.compile(r"\s*L(\d{1,3})\s*\[\s*([\w ,]*?)\s*\]\s*([\w=, ]*?)\s*", re.ASCII)
@@ -89,8 +90,9 @@ def _kept(text: str, nest: LoopNest, source: str) -> tuple[str, ...]:
     for name in names:
         own = tensors_called(nest, name)
         if not own:
-            known = ", ".join(operand.name for operand in nest.operands)
-            raise InputError(source, "mapping", f"{name[:20]!r} is no tensor of {known}")
+            known = [operand.name for operand in nest.operands]
+            remedy = f"{meant(name, known)}{name[:20]!r} is no tensor of {', '.join(known)}"
+            raise InputError(source, "mapping", remedy)
         kept += own
     return tuple(operand.name for operand in nest.operands if operand.name in kept)
 

@@ -19,6 +19,7 @@ from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, Spat
 from mapper.models.hierarchy.role import loops_called, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.text.nearest import meant
 
 Trips = dict[str, tuple[int, int | None]]
 Directive = tuple[Trips, list[str], int | None]
@@ -109,7 +110,8 @@ def _trips(entry: Mapping[str, Any], nest: LoopNest, place: str, source: str) ->
         if len(loops) != 1:
             if trips == 1:
                 continue
-            raise InputError(source, f"{place}.factors", f"{name[:30]} is no loop of {', '.join(nest.loops)}")
+            remedy = f"{meant(name, nest.loops)}{name[:30]} is no loop of {', '.join(nest.loops)}"
+            raise InputError(source, f"{place}.factors", remedy)
         found[loops[0]] = (trips, last)
     return found
 

@@ -31,6 +31,6 @@ def beyond(cycles: Mapping[str, int], model: Mapping[str, int]) -> dict[str, flo
 def beyond_line(found: Mapping[str, float]) -> str:
     """In words."""
     if not found:
-        return "every layer is within 5 % of what the model says of it"
+        return f"every layer is within 5 % or {FLOOR} cycles of what the model says of it"
     named = ", ".join(f"{name} ({100 * off:+.1f} %)" for name, off in found.items())
-    return f"more than 5 % off what the model says of them: {named}"
+    return f"more than 5 % and {FLOOR} cycles off what the model says of them: {named}"

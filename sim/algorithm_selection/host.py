@@ -31,7 +31,7 @@ def hosted_line(found: Collection[dict[str, Any]]) -> str:
     if not found:
         return "beside the overlay: nothing"
     said = ", ".join(
-        one["name"] if one["least_ms"] is None else f"{one['name']} (at least {one['least_ms']:.4f} ms)"
+        one["name"] if one["least_ms"] is None else f"{one['name']} (at least {one['least_ms']:.4g} ms)"
         for one in found
     )
     return f"beside the overlay, not counted: {said}"

@@ -34,8 +34,8 @@ LARGE = 1_000_000
 def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
     """Branch and bound. What it cannot prove has the better of its mapping and that of annealing, with its bound; large
     problems are annealed first, and it starts from there, or from a short climb where neighbours may hand words on.
-    Where it starts from nothing, a part of a limit is left for a climb, since what is cut off before its first table is
-    filled has no mapping to speak of.
+    Where it starts from nothing, a part of a limit is left for heuristics, since what is cut off before its first table
+    is filled has no mapping to speak of.
 
     Raises: ContradictionError if they cannot both be right.
     """
@@ -71,12 +71,15 @@ def _annealed(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMap
 def _climbed(
     problem: HierarchyProblem, exact: Outcome[HierarchyMapping], effort: Effort
 ) -> Outcome[HierarchyMapping]:
-    """What was cut off, with the better mapping of its own and of a climb in the time that is left."""
-    found = replace(hill_climbing(problem.as_it_is(), effort), method=HILL_CLIMBING.name)
-    refuse_contradiction(exact, found, slack=ROUNDING * abs(exact.value or 0))
-    if found.value is None or (exact.value is not None and exact.value <= found.value):
-        return exact
-    return replace(found, bound=exact.bound, stop=exact.stop)
+    """What was cut off, with the best mapping of its own, of an integer program and of a climb in the time that is
+    left."""
+    best = exact
+    for method in (COSA, HILL_CLIMBING):
+        found = replace(method.search(problem.as_it_is(), effort), method=method.name)
+        refuse_contradiction(exact, found, slack=ROUNDING * abs(exact.value or 0))
+        if found.value is not None and (best.value is None or found.value < best.value):
+            best = replace(found, bound=exact.bound, stop=exact.stop)
+    return best
 
 
 def _part(effort: Effort, share: float = 1 / 3) -> Effort:

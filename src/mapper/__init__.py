@@ -1,7 +1,14 @@
 """mapper: how loops, kernels and networks run on accelerators, by formal optimisation, with proofs.
 
 The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate``, ``front``,
-``sweep_front``, ``certify``, ``check``, ``report`` take names, paths and values and return values; nothing is printed.
+``sweep_front``, ``side_by_side``, ``certify``, ``check``, ``report``, ``load`` take names, paths and values and return
+values; nothing is printed. What ``mapper list workloads`` and ``mapper list archs`` name, and files, go in as text:
+
+    >>> solution = mapper.solve("matmul", "dmazerunner-256", "energy", search=mapper.Search(time_limit=60))
+    >>> solution.cost["energy_pj"], solution.certificate.proven
+    >>> mapper.simulate(solution)["agrees"]
+
+A problem that cannot be posed is an ``InputError``, whose text is one line with the remedy.
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from mapper.api.trade_off import front
     from mapper.api.verb import evaluate, generate, simulate, solve
     from mapper.kind.part import Options
+    from mapper.models.limit import UnfinishedError
     from mapper.proving.checker import check
     from mapper.proving.proof_document import certify
     from mapper.reporting import report
@@ -35,6 +43,7 @@ __all__ = [
     "Options",
     "Search",
     "Solution",
+    "UnfinishedError",
     "__version__",
     "certify",
     "check",
@@ -59,6 +68,7 @@ _HOMES = {
     "Options": "mapper.kind.kind",
     "Search": "mapper.api.search",
     "Solution": "mapper.api.solution",
+    "UnfinishedError": "mapper.models.limit",
     "certify": "mapper.proving.proof_document",
     "check": "mapper.proving.checker",
     "compare": "mapper.api.comparison",
@@ -74,7 +84,7 @@ _HOMES = {
 
 def __dir__() -> list[str]:
     """What completion and ``help`` list: what is public, imported or not."""
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> object:

@@ -10,7 +10,8 @@ import pytest
 
 from mapper.arch.source import machine_names
 from mapper.cli.listing import Listing, listed
-from mapper.kind.text_table import text_table
+from mapper.cli.terminal import broken
+from mapper.kind.text_table import text_table, within
 
 NO_SEARCH = ("--store", "none", "--method")
 
@@ -119,3 +120,40 @@ def test_a_description_does_not_end_within_a_citation() -> None:
     described = {one.name: one.description for one in machine_names()}
     assert described["dmazerunner-256"] == "The accelerator of dMazeRunner [Dave2019, sec. 5]"
     assert all(text.count("[") == text.count("]") for text in described.values())
+
+
+def test_a_narrow_table_leaves_columns_out_from_the_right_and_says_which() -> None:
+    rows = [("conv1", 1234567, 7654321, "rows"), ("conv2", 8, 9, "channels")]
+    heading = ("layer", "cycles", "words", "bound by")
+    with within(40):
+        assert text_table(heading, rows, words={"bound by"})[0].split() == [
+            "layer",
+            "cycles",
+            "words",
+            "bound",
+            "by",
+        ]
+    with within(30):
+        assert text_table(heading, rows, words={"bound by"}) == [
+            "layer     cycles      words",
+            "conv1  1,234,567  7,654,321",
+            "conv2          8          9",
+            "left out at 30 columns: bound by; --wide shows all",
+        ]
+
+
+def test_descriptions_go_on_below_in_their_column() -> None:
+    with within(24):
+        assert text_table(
+            ("name", "description"), [("a", "some words that go on")], words={"description"}
+        ) == [
+            "name  description",
+            "a     some words that go",
+            "      on",
+        ]
+
+
+def test_lines_are_broken_between_words_and_charts_are_not() -> None:
+    assert broken("  speed  1,000 frames each second", 20) == "  speed  1,000\n    frames each\n    second"
+    assert broken("conv1 |000 000 000|", 10) == "conv1 |000 000 000|"
+    assert broken("as long as it needs to be", None) == "as long as it needs to be"

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from pycparser import c_ast, c_parser
 from pycparser.c_parser import ParseError
 
+from mapper.workloads.c.name import is_volatile, names_in, volatile_names
 from mapper.workloads.c.preprocessor import LARGEST_HEADER_BYTES, preprocessed_by_system
 from mapper.workloads.c.reading import SourceReading
 from mapper.workloads.c.text import DirectiveError, Origin, checked, preprocessed
@@ -25,6 +26,9 @@ REFUSED = {
     "Union": "unions are outside the subset; use numbers and arrays of them",
 }
 """Per node type of the parser why it is refused inside a loop."""
+VOLATILE = (
+    "volatile words are outside the subset, as every access would be kept as written; leave volatile out"
+)
 _PARSERS_WORDS = re.compile(r"(?P<file>\d+):(?P<line>\d+):(?:(?P<column>\d+):)? *(?P<what>.*)", re.DOTALL)
 Loop: TypeAlias = Any
 """A node of one of ``LOOPS``: the parser has no types."""
@@ -211,9 +215,26 @@ def innermost(node: c_ast.Node) -> list[Loop]:
 def check_subset(place: LoopPlace) -> None:
     """Raises InputError for what no loop may hold."""
     waiting: list[c_ast.Node] = [place.loop]
+    volatile = _volatile(place)
     while waiting:
         node = waiting.pop()
         remedy = REFUSED.get(type(node).__name__)
         if remedy is not None and not (isinstance(node, c_ast.Struct) and node.decls is None):
             raise place.fault(node, remedy)
+        if isinstance(node, c_ast.Cast | c_ast.Decl) and is_volatile(node):
+            raise place.fault(node, VOLATILE)
+        if isinstance(node, c_ast.ID) and node.name in volatile:
+            raise place.fault(node, VOLATILE)
         waiting += [child for _, child in reversed(node.children())]
+
+
+def _volatile(place: LoopPlace) -> frozenset[str]:
+    """What is volatile of the names that a loop may use: variables, members, and functions that touch such."""
+    types = frozenset(name for name, node in place.types.items() if is_volatile(node))
+    known = volatile_names((place.function, *place.declarations, *place.structures.values()), types)
+    touching = {
+        name
+        for name, one in place.callees.items()
+        if is_volatile(one, types) or not known.isdisjoint(names_in(one))
+    }
+    return known | touching

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pycparser import c_ast
 
 STEPS = ("++", "p++", "--", "p--")
@@ -63,6 +65,23 @@ def calls(node: c_ast.Node) -> frozenset[str]:
     for _, child in node.children():
         found |= calls(child)
     return found
+
+
+def is_volatile(node: c_ast.Node, types: frozenset[str] = frozenset()) -> bool:
+    """Whether something under ``node`` is declared volatile, or of one of ``types``."""
+    named = isinstance(node, c_ast.IdentifierType) and not types.isdisjoint(node.names)
+    own = "volatile" in (getattr(node, "quals", None) or ())
+    return named or own or any(is_volatile(child, types) for _, child in node.children())
+
+
+def volatile_names(nodes: Iterable[c_ast.Node], types: frozenset[str]) -> frozenset[str]:
+    """Variables, parameters and members that are declared volatile, or of volatile ``types``, under ``nodes``."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, c_ast.Decl) and not isinstance(node.type, c_ast.FuncDecl | c_ast.Struct):
+            found |= {str(node.name)} if is_volatile(node, types) else set()
+        found |= volatile_names((child for _, child in node.children()), types)
+    return frozenset(found)
 
 
 def read_after(function: c_ast.Node, loop: c_ast.Node) -> frozenset[str]:

@@ -17,6 +17,7 @@ from mapper.workloads.graph.document import (
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.opcode import ARITY
 from mapper.workloads.graph.order import iteration_order
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 UNKNOWN_OPCODE = "op"
@@ -62,7 +63,9 @@ def kernel_of(
     for edge, operand in zip(drawn, operands, strict=True):
         for end in (edge.source, edge.destination):
             if end not in positions:
-                raise InputError(source, "edges", f"there is no operation {end[:40]!r}; name one")
+                raise InputError(
+                    source, "edges", f"{meant(end, positions)}there is no operation {end[:40]!r}; name one"
+                )
         if operand is not None:
             if operand in taken[positions[edge.destination]]:
                 raise InputError(

@@ -12,6 +12,7 @@ from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Number, O
 from mapper.workloads.graph.kernel import Array, EntryOperation, Kernel, LiveIn, WordKind
 from mapper.workloads.graph.opcode import ARITY, FLOAT_OPERATIONS, INTEGER_OPERATIONS, rounded, wrapped
 from mapper.workloads.graph.order import iteration_order
+from mapper.workloads.text.nearest import meant
 
 DFG_SCHEMA = "mapper.dfg/1"
 MOST_OPERATIONS = 20000
@@ -172,7 +173,11 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     for count, item in enumerate(document.edges):
         for end in (item.source, item.destination):
             if end not in positions:
-                raise InputError(source, f"edges.{count}", f"there is no operation {end[:40]!r}; name one")
+                raise InputError(
+                    source,
+                    f"edges.{count}",
+                    f"{meant(end, positions)}there is no operation {end[:40]!r}; name one",
+                )
         if item.initial and len(item.initial) != item.distance:
             fault = f"has {len(item.initial)} values for distance {item.distance}; give one per iteration"
             raise InputError(source, f"edges.{count}.initial", fault)
@@ -265,7 +270,10 @@ def _check_arrays(kernel: Kernel, source: str) -> None:
         if operation.array is None and kernel.trip_count is None:
             continue  # a graph drawn by somebody else: scheduled as it is, and simulated on symbols
         if memory and operation.array not in declared:
-            raise InputError(source, operation.name[:60], "touches no declared array; name one in arrays")
+            near = meant(operation.array or "", declared)
+            raise InputError(
+                source, operation.name[:60], f"{near}touches no declared array; name one in arrays"
+            )
         if memory and operation.opcode == "store" and not declared[operation.array or ""].written:
             raise InputError(source, f"arrays.{operation.array}", "is stored to; set written: true")
 

@@ -37,6 +37,8 @@ CALLS = {"fabs": "fabs", "fabsf": "fabs", "sqrt": "sqrt", "sqrtf": "sqrt", "maxn
          "fmax": "fmax", "fmaxf": "fmax", "fmin": "fmin", "fminf": "fmin", "smax": "max", "smin": "min",
          "abs": "abs"}  # fmt: skip
 SILENT = ("lifetime", "dbg", "assume", "experimental.noalias")
+KEPT = re.compile(r"\s*(?:%\S+ = )?(?:load|store) (?:volatile|atomic)\b")
+"""Accesses that no pass may touch."""
 ASSUMED_INTEGER, ASSUMED_FLOAT = 8, 0.5
 
 
@@ -128,6 +130,8 @@ class Instructions:
         name = at.opcode
         if name == "getelementptr":
             self._pointer(at, operands)
+        elif KEPT.match(str(at)):
+            raise self.loop.fault(at, "volatile and atomic accesses cannot be mapped; use plain ones")
         elif name == "load":
             array, index, wanted = self.access(operands[0], at, str(at.type))
             self.values[at.name] = self.body.load(array, wanted.kind, index, predicate)
@@ -261,7 +265,8 @@ class Instructions:
             size = None if step is None else size_of(step)
             if size is None:
                 raise self.loop.fault(
-                    at, "steps through a structure, which cannot be mapped; use arrays of numbers"
+                    at,
+                    "steps by what cannot be mapped; use arrays of i8 to i64, float or double",
                 )
             index = self.operand(one, at)
             if index.literal != 0:

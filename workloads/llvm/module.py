@@ -142,11 +142,9 @@ def find_loop(module: Any, source: str, function: str | None, number: int | None
     if function is None and len(looping) == 1:
         function = looping[0]
     if function is None or function not in loops:
-        what = (
-            "several functions have loops, or none"
-            if function is None
-            else "is not a function with a body here"
-        )
+        if not looping:
+            raise InputError(source, "", "no function has a loop; give a file with one")
+        what = "several functions have loops" if function is None else "is not a function with a body here"
         raise InputError(source, (function or "")[:80], f"{what}; give one of {looping[:8]}")
     found = loops[function]
     if not found or (number or 0) >= len(found):

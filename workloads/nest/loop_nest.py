@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 
 Access = Literal["read", "write", "read_write"]
 Operation = Literal["multiply_add", "add"]
@@ -60,7 +61,7 @@ def _affine(node: ast.expr, loops: Sequence[str]) -> dict[str, int]:
             return {"": value}
         case ast.Name(id=name):
             if name not in loops:
-                raise ValueError(f"{name!r} is not a loop of the nest")
+                raise ValueError(f"{meant(name, loops)}{name!r} is not a loop of the nest")
             return {name: 1}
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return {name: -factor for name, factor in _affine(operand, loops).items()}

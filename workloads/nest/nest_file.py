@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mapper.workloads.document import InputError, validation_error
 from mapper.workloads.nest.loop_nest import Access, AffineIndex, LoopNest, Operand, uniform_dependences
+from mapper.workloads.text.nearest import meant
 
 NEST_SCHEMA = "mapper.nest/1"
 MOST_ITERATIONS = 10**15
@@ -139,7 +140,9 @@ def _dependences(
     for position, vector in enumerate(document.dependences):
         field = f"dependences.{position}"
         if not set(vector) <= set(loops):
-            raise InputError(source, field, "names a loop that the nest does not have")
+            strange = next(loop for loop in vector if loop not in loops)
+            remedy = f"{meant(strange, loops)}names a loop that the nest does not have"
+            raise InputError(source, field, remedy)
         distances = tuple(vector.get(loop, 0) for loop in loops)
         leading = next((distance for distance in distances if distance), 0)
         if leading <= 0:

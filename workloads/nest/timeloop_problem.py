@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import yaml
-
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import NEST_SCHEMA, nest_from_document
-from mapper.workloads.text.structured_text import LongNumberError, RepeatedKeyError, load_yaml
+from mapper.workloads.nest.timeloop_base import problem_fields
+from mapper.workloads.network.network import InputFile
 
 _ROOT = re.compile(r"^[\"']?problem[\"']?[ \t]*:", re.MULTILINE)
 _SCHEMA = re.compile(r"^\s*[\"']?schema[\"']?[ \t]*:", re.MULTILINE)
@@ -23,22 +22,17 @@ def is_timeloop_problem(text: str) -> bool:
     return _ROOT.search(text) is not None and _SCHEMA.search(text) is None
 
 
-def timeloop_nest(text: str, source: str) -> LoopNest:
-    """The loop nest of a problem file.
+def timeloop_nest(text: str, source: str) -> tuple[LoopNest, tuple[InputFile, ...]]:
+    """The loop nest of a problem file, and the files that it includes.
 
     Raises: InputError if it is none, or says what cannot be represented.
     """
-    if re.search(r"{{|{%", text):
-        raise InputError(
-            source, "", "has jinja templates; give the file that Timeloop's front end makes of it"
-        )
-    try:
-        fields = load_yaml(text, tagged=True)
-    except RepeatedKeyError as error:
-        raise InputError(source, error.key[:60], "occurs twice in one object; keep one of them") from None
-    except (yaml.YAMLError, LongNumberError, ValueError, RecursionError) as error:
-        raise InputError(source, "", f"is no YAML document: {' '.join(str(error).split())[:200]}") from None
-    problem = _object(fields.get("problem") if isinstance(fields, dict) else None, "problem", source)
+    fields, files = problem_fields(text, source)
+    return _problem_nest(fields, source), files
+
+
+def _problem_nest(fields: Any, source: str) -> LoopNest:
+    problem = _object(fields, "problem", source)
     shape = problem.get("shape", problem)
     if isinstance(shape, str):
         raise InputError(source, "problem.shape", f"{shape[:40]!r} is a name; write out its data spaces")
@@ -74,6 +68,7 @@ def _nest(shape: dict[str, Any], instance: dict[str, Any], source: str) -> LoopN
     if not isinstance(dimensions, list) or not dimensions:
         raise InputError(source, "problem.shape.dimensions", "must list the loops")
     coefficients = _coefficients(shape, instance, source)
+    _spelled([*map(str, dimensions), *coefficients], instance, source)
     spaces = shape.get("data_spaces", shape.get("dataspaces"))
     if not isinstance(spaces, list) or not spaces:
         raise InputError(source, "problem.shape.data_spaces", "must list the tensors")
@@ -92,6 +87,16 @@ def _nest(shape: dict[str, Any], instance: dict[str, Any], source: str) -> LoopN
     return nest_from_document(
         {"schema": NEST_SCHEMA, "name": str(name)[:64], "loops": loops, "operands": operands}, source
     )
+
+
+def _spelled(names: list[str], instance: dict[str, Any], source: str) -> None:
+    """Refuse what is meant for a loop or coefficient and is none: Timeloop would take the default for it."""
+    for key in map(str, instance):
+        for name in names:
+            if key != name and key.lower() == name.lower() and key not in names:
+                raise InputError(
+                    source, f"problem.instance.{key[:40]}", f"is no name of the shape; write {name}"
+                )
 
 
 def _coefficients(shape: dict[str, Any], instance: dict[str, Any], source: str) -> dict[str, int]:

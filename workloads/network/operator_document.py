@@ -10,6 +10,7 @@ from mapper.workloads.document import InputError, validation_error
 from mapper.workloads.network.network import InputFile
 from mapper.workloads.network.operator_geometry import geometry_fault
 from mapper.workloads.network.operator_network import NetworkOperator, OperatorNetwork, Window
+from mapper.workloads.text.nearest import meant
 
 OPERATORS_SCHEMA = "mapper.operators/1"
 MOST_OPERATORS = 100000
@@ -172,7 +173,10 @@ def _check(network: OperatorNetwork, source: str) -> None:
         names.add(operator.name)
         for tensor in operator.inputs:
             if tensor not in made:
-                remedy = f"{tensor[:60]!r} is no input, no weight and no output of an operator before it"
+                near = meant(tensor, sorted(made))
+                remedy = (
+                    f"{near}{tensor[:60]!r} is no input, no weight and no output of an operator before it"
+                )
                 raise InputError(source, f"{field}.operands", f"{remedy}; order the operators")
         fresh = list(filter(None, operator.outputs))
         if not fresh or len(set(fresh)) < len(fresh) or not made.isdisjoint(fresh):

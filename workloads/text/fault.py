@@ -48,15 +48,23 @@ REWORDED = (
 )
 
 
-def in_words(fault: str, message: str, field: str, known: Iterable[str]) -> str:
+NAMED = ("literal_error", "enum")
+"""Faults of a value that is none of those with a name."""
+CHOICES = re.compile(r"'([^']*)'")
+"""The values that Pydantic offers, in the message of a value that is none of them."""
+
+
+def in_words(fault: str, message: str, field: str, known: Iterable[str], given: object) -> str:
     """The fault of a kind that Pydantic names, with its message, at a ``field``; ``known`` are the keys that there are
-    beside it."""
+    beside it, ``given`` is the value."""
     if fault == "extra_forbidden":
         return f"unknown key; {meant(field, known)}remove or correct it"
     if fault in WORDS:
         return WORDS[fault]
     for pattern, instead in REWORDED:
         message = re.sub(pattern, instead, message)
+    if fault in NAMED and isinstance(given, str):
+        message = meant(given, CHOICES.findall(message)) + message
     return message[:300]
 
 

@@ -18,10 +18,13 @@ def meant(given: str, names: Iterable[str], most: int = 1) -> str:
 
 
 def nearest(given: str, names: Iterable[str], most: int = 3, close: float = CLOSE) -> list[str]:
-    """The ``names`` that are most like what was given, the closest first, each once; where none is close, those that
-    begin with it, the shortest first."""
+    """The ``names`` that are most like what was given, the closest first, each once: what has the same words between
+    its dots the other way round; where none is close, those that begin with it, the shortest first."""
     by_form = {name.lower(): name for name in names}
     form = given[:LONGEST].lower()
+    turned = ".".join(reversed(form.split(".")))
+    if turned != form and turned in by_form:
+        return [by_form[turned]]
     found = difflib.get_close_matches(form, by_form, most, close)
     begun = (name for name in by_form if len(form) >= SHORTEST_BEGINNING and name.startswith(form))
     return [by_form[one] for one in found or sorted(begun, key=len)[:most]]

@@ -22,6 +22,7 @@ from mapper.solver.hierarchy.co_design.family import (
     words_of,
 )
 from mapper.solver.hierarchy.co_design.table import Table
+from mapper.solver.hierarchy.exact.arrangement import Keep
 from mapper.solver.hierarchy.exact.branch import Branch
 from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting
 from mapper.solver.hierarchy.exact.in_space import Spaces
@@ -54,9 +55,9 @@ class MachineSearch(Search):
         if self.below == math.inf:
             super()._start()
 
-    def gather(self, problem: HierarchyProblem) -> Spaces:
+    def gather(self, problem: HierarchyProblem, keeps: Sequence[Keep] | None = None) -> Spaces:
         if self.same is None or problem.pins.padded != self.problem.pins.padded:
-            return super().gather(problem)
+            return super().gather(problem, keeps)
         self.heap = self.same.waiting()
         self.numbers = count(1 + max((number for _, number, _ in self.heap), default=-1))
         self.undecided = self.same.measured.undecided

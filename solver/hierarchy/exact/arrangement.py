@@ -8,7 +8,7 @@ arrangements that keep the same tensors are measured together, in arrays of one 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,12 +40,10 @@ class Link:
 
 
 class Outset:
-    """Arrangements that keep the same tensors: ``spread`` are trips in space by arrangement, level and group. Loops run
-    to the problem's bounds, or to other ``sizes``."""
+    """Arrangements that keep the same tensors: ``spread`` are trips in space by arrangement, level and group. Groups
+    run to the problem's bounds, or to other ``sizes`` [arrangements or 1, groups]."""
 
-    def __init__(
-        self, groups: Groups, keep: Keep, spread: Array, sizes: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, groups: Groups, keep: Keep, spread: Array, sizes: Array | None = None) -> None:
         self.problem, self.groups, self.shape, self.keep = groups.problem, groups, groups.shape, keep
         self.machine = self.problem.machine
         self.spread = spread
@@ -55,8 +53,8 @@ class Outset:
         self.instances = np.concatenate([ones, np.cumprod(self.fan, axis=1)], axis=1)
         inside = np.cumprod(spread[:, ::-1], axis=1)[:, ::-1]
         self.inside = np.concatenate([inside, np.ones_like(spread[:, :1])], axis=1)
-        bounds = self.problem.bounds if sizes is None else sizes
-        self.rest = -(-np.array(groups.along(bounds), np.int64) // self.inside[:, 0])
+        bounds = np.array([groups.along(self.problem.bounds)], np.int64) if sizes is None else sizes
+        self.rest = -(-bounds // self.inside[:, 0])
         self.passes = self.rest.prod(axis=1, dtype=np.float64)
         self.links = [
             self._link(t, outer, inner)
@@ -76,11 +74,12 @@ class Outset:
         first = operand.writes and operand.zero_initialised
         own = here.actions or NO_ENERGY
         other = (there.actions if there else None) or NO_ENERGY
-        parts = self._parts(tensor)
         rows = np.zeros((len(self.spread), 11))
         rows[:, 0] = np.prod([self._positions(tensor, level) for level in range(outer, inner)], axis=0)
-        rows[:, 1] = parts[outer] if first and rules.first_read == "elided" else 0.0
-        rows[:, 2] = parts[inner] if first and not last and rules.first_fill == "elided" else 0.0
+        if first:
+            parts = self._parts(tensor)
+            rows[:, 1] = parts[outer] if rules.first_read == "elided" else 0.0
+            rows[:, 2] = parts[inner] if not last and rules.first_fill == "elided" else 0.0
         rows[:, 3] = operand.writes
         if rules.link_transfers:
             rows[:, 4] = np.any([self._handed(tensor, one, inner) for one in range(outer, inner)], axis=0)
@@ -106,7 +105,7 @@ class Outset:
         """The least number of different tiles of a tensor below an instance of a level."""
         fanout = self.machine.levels[level].fanout
         writes = self.problem.nest.operands[tensor].writes
-        if not (fanout.reduction if writes else fanout.multicast):
+        if (self.fan[:, level] == 1).all() or not (fanout.reduction if writes else fanout.multicast):
             return self.fan[:, level]
         positions = np.ones(len(self.spread))
         for row, alone in self._apart(tensor, self.spread[:, level]):
@@ -141,11 +140,11 @@ class Outset:
         """The most words of the whole tensor for which an instance of each level is responsible."""
         words = self._whole(tensor)
         parts = [np.where(words > EXACT, words * (1 + 1e-15), words)]
+        if not self._is_plain(tensor):
+            return parts * self.levels
+        spread = self.spread[:, :, self.shape.relevant[tensor]].prod(axis=2, dtype=np.float64)
         for level in range(self.levels - 1):
-            spread = np.ones(len(self.spread))
-            if self._is_plain(tensor):
-                spread = self.spread[:, level, self.shape.relevant[tensor]].prod(axis=1, dtype=np.float64)
-            parts.append(np.floor(parts[-1] / spread))
+            parts.append(np.floor(parts[-1] / spread[:, level]))
         return parts
 
     def _whole(self, tensor: int) -> Array:

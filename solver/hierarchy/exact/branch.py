@@ -17,7 +17,7 @@ from mapper.solver.hierarchy.exact.chosen import mapping_of
 from mapper.solver.hierarchy.exact.in_space import SpaceTrips
 from mapper.solver.hierarchy.exact.lattice import Lattice, lattice_of
 from mapper.solver.hierarchy.exact.order_table import movers_of, order_table
-from mapper.solver.hierarchy.exact.outset_bound import SHY, Opening
+from mapper.solver.hierarchy.exact.outset_bound import SHY, Opening, priced_least
 from mapper.solver.method import Effort
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ class Branch:
         self.handed = any(link.rows[0, 4] for link in outset.links)
         self.is_exact = outset.is_exact
 
-    def build(self, effort: Effort) -> bool:
-        """Tabulate the floors and with them a better bound; False if that takes too much, or time is over."""
+    def build(self, effort: Effort, limit: float = math.inf) -> bool:
+        """Tabulate the floors and with them a better bound; False if that takes too much, or time is over. Tiles all of
+        whose mappings cost ``limit`` or more are left out."""
         lattice = lattice_of(self.outset, effort) if len(self.inner) <= MOST_LINKS else None
         if lattice is None:
             return False
@@ -72,7 +73,7 @@ class Branch:
         self.floor: list[Array] = [np.zeros((1, 0))] * self.levels
         self.floor[last] = np.where(lattice.allowed[last], 0.0, np.inf)[None, :]
         for level in reversed(range(1, last)):
-            if not self._tabulate(level, effort):
+            if not self._tabulate(level, effort, limit):
                 return False
         return self._begin()
 
@@ -99,7 +100,7 @@ class Branch:
         self.paid = [0.0] * (self.levels + 1)
         self.words = [self.opening.moved[0]] * (self.levels + 1)
 
-    def _tabulate(self, level: int, effort: Effort) -> bool:
+    def _tabulate(self, level: int, effort: Effort, limit: float) -> bool:
         """The floors of a level; False if time is over before they are all known."""
         lattice = self.lattice
         labels = self._labels(level)
@@ -110,13 +111,28 @@ class Branch:
         together = sorted({link.tensor for link in self.inner if link.inner > level})
         movers = tuple(dict.fromkeys(self.movers[t] for t in together))
         stage = self._stage(level, order_table(movers, self.given[level], len(lattice.counts), inside=False))
-        allowed, found = lattice.allowed[level], self.floor[level]
+        allowed, room, found = lattice.allowed[level], self._room(level, limit), self.floor[level]
         step = max(1, len(allowed) * STEPS_AT_ONCE // max(1, lattice.steps(level)))
         for begin in range(0, len(allowed), step):
             if effort.is_over():
                 return False
-            floor.floors(*self.fixed, stage, allowed, index, found, begin, min(begin + step, len(allowed)))
+            end = min(begin + step, len(allowed))
+            floor.floors(*self.fixed, stage, allowed, index, room, found, begin, end)
         return True
+
+    def _room(self, level: int, limit: float) -> Array:
+        """What links from a level inwards must cost less than with each label, since all others cost their least, for
+        mappings to cost less than a limit."""
+        least = [float(priced_least(link)[0]) for link in self.inner]
+        others = [
+            sum(
+                one
+                for k, (link, one) in enumerate(zip(self.inner, least, strict=True))
+                if link.inner <= level or (int(label) >> k) & 1
+            )
+            for label in self.labels[level]
+        ]
+        return (self.opening.energy_below(limit) - np.array(others) * SHY) / SHY
 
     def _stage(self, level: int, classes: kernel.Orders) -> kernel.Stage:
         lattice, labels = self.lattice, self.labels[level + 1]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -117,12 +117,12 @@ class Search:
         while self.ahead < self.limit and not self._over():
             most = self.ahead * STEP if self.ahead > 0 else math.inf
             paddings.cut = math.inf
-            for sizes in paddings.between(self.ahead, most, self):
+            for sizes, keeps in paddings.between(self.ahead, most, self):
                 if len(gathered) >= most_gathered or self._over():
                     break
                 if tuple(sizes.values()) not in gathered:
                     gathered.add(tuple(sizes.values()))
-                    self.gather(self.problem.padded_to(sizes))
+                    self.gather(self.problem.padded_to(sizes), keeps)
             else:
                 self.ahead = max(most, paddings.cut) if paddings.cut < math.inf else math.inf
                 self._work(self.ahead)
@@ -165,17 +165,19 @@ class Search:
         if choice is not None:
             self._take(choice.mapping(space), math.inf, False)
 
-    def gather(self, problem: HierarchyProblem) -> Spaces:
-        """Put the arrangements of these bounds that may hold a better mapping into the heap."""
-        keeps = list(Space(problem).keeps())
+    def gather(self, problem: HierarchyProblem, keeps: Sequence[Keep] | None = None) -> Spaces:
+        """Put the arrangements of these bounds that may hold a better mapping into the heap; it is known of all but
+        those of ``keeps``, if given, that they hold none."""
+        keeps = list(Space(problem).keeps()) if keeps is None else keeps
         spaces = Spaces(problem, groups_of(problem), self.effort)
+        known = self.trials.bound if self.paddings is None else max(self.trials.bound, self.ahead)
         if not spaces.complete:
-            self.undecided = min(self.undecided, self.trials.bound)
+            self.undecided = min(self.undecided, known)
         for begin in range(0, len(spaces), TOGETHER):
             spread = spaces.trips(slice(begin, begin + TOGETHER))
             for keep in keeps:
                 if self._over():
-                    self.undecided = self.trials.bound
+                    self.undecided = min(self.undecided, known)
                     break
                 opening = Opening(Outset(spaces.groups, keep, spread))
                 for row in np.flatnonzero(opening.bound < self.limit):
@@ -197,7 +199,7 @@ class Search:
     def opened(self, waiting: Waiting) -> Branch | None:
         """An arrangement with its tiles; None if that takes too much, or time is over."""
         found = Branch(waiting.outset(), waiting.spaces.space(waiting.row))
-        return found if found.build(self.effort) else None
+        return found if found.build(self.effort, self.limit) else None
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()

@@ -84,11 +84,11 @@ def _at_best(
 
 
 def _floors(
-    tiles: Tiles, tensors: Tensors, links: Links, stage: Stage, allowed: Array, index: Array, floor: Array,
+    tiles: Tiles, tensors: Tensors, links: Links, stage: Stage, allowed: Array, index: Array, room: Array, floor: Array,
     first: int, last: int,
 ) -> None:  # fmt: skip
     """For tiles from a level inwards, nodes ``first`` to ``last``, and every label, the least energy of the links from
-    its boundary inwards.
+    its boundary inwards; infinite where that is not less than the label's ``room``.
 
     A label is a set of links (bits) that are left out, because no loop from the level inwards moves their tensor: what
     they cost depends on loops further outside. ``index``: the places of labels in ``floor``."""
@@ -103,9 +103,10 @@ def _floors(
     )
     price, best = np.zeros(len(links.tensors), np.float64), np.zeros(len(links.tensors), np.float64)
     for node in range(first, last):
-        floor[:, node] = np.inf
         if not allowed[node]:
+            floor[:, node] = np.inf
             continue
+        floor[:, node] = room
         for j in range(groups):
             digit[j] = (node // tiles.radix[j]) % tiles.counts[j]
         going = begun(stage.starts, digit, at)
@@ -130,6 +131,9 @@ def _floors(
                                 )
                         _lower(stage, links, settled, child, price, index, node, floor)
             going = advanced(stage.starts, digit, at)
+        for label in range(len(room)):
+            if floor[label, node] >= room[label]:
+                floor[label, node] = np.inf
 
 
 settled_links = compiled(_settled)

@@ -32,7 +32,7 @@ class Opening:
         for link in outset.links:
             self._move(link)
             if link.inner == outset.levels:
-                self.constant = self.constant + _priced(link)
+                self.constant = self.constant + priced_least(link)
         self.rate = np.array(
             [
                 [_rate(getattr(level.bandwidth, sort)) for sort in ("read", "write", "shared")]
@@ -61,11 +61,20 @@ class Opening:
         """The objective's least value for each arrangement, infinite if it takes more cycles than are allowed, or if
         what runs in space alone leaves no room for the tiles of a level."""
         inner = [link for link in self.outset.links if link.inner < self.outset.levels]
-        energy = (self.constant + sum(_priced(link) for link in inner)) * SHY
+        energy = (self.constant + sum(priced_least(link) for link in inner)) * SHY
         cycles = self.cycles
         energy = energy + self.leak * cycles
         found = (energy * cycles, energy, cycles)[self.objective]
         return np.where((cycles <= self.most) & self.outset.fits, found, math.inf)
+
+    def energy_below(self, limit: float) -> float:
+        """What links inside the one arrangement must cost less than, together, for the objective to lie below a
+        limit."""
+        if self.objective == OBJECTIVES["latency"]:
+            return math.inf
+        cycles = float(self.cycles[0])
+        whole = limit / cycles if self.objective == OBJECTIVES["edp"] else limit
+        return whole - float(self.constant[0]) * SHY - float(self.leak[0]) * cycles
 
     def scale(self, limit: float, front: Array) -> Scale:
         """What paths of the one arrangement are measured by."""
@@ -81,7 +90,7 @@ class Opening:
         )
 
 
-def _priced(link: Link) -> Array:
+def priced_least(link: Link) -> Array:
     """The least energy of a link in each arrangement, as `kernel.priced` has it."""
     rows = link.rows
     moved = rows[:, 0] * rows[:, 10]

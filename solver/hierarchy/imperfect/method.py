@@ -24,7 +24,7 @@ def with_imperfect_factors(
         if why_infeasible(problem) is not None:
             return Outcome.infeasible()
         found = CutSearch(problem, effort)
-        first = method.search(problem.as_it_is(), _part(effort)).mapping
+        first = method.search(problem.as_it_is(), first_quarter(effort)).mapping
         if first is not None:
             found.trials.take(first)
         found.gather()
@@ -34,7 +34,7 @@ def with_imperfect_factors(
     return replace(method, search=search)
 
 
-def _part(effort: Effort) -> Effort:
+def first_quarter(effort: Effort) -> Effort:
     """A quarter of the time that is left."""
     left = effort.seconds_left()
     deadline = None if left is None else time.monotonic() + left / 4

@@ -44,13 +44,24 @@ MOST_NODES = 400_000
 
 
 class Node(NamedTuple):
-    """A choice of tensors to keep (its number), of trips in space (its row), and a cell for each loop; whether each of
-    these is a single cut."""
+    """A choice of tensors to keep (its number), of trips in space (its row), and a cell for each loop; the fewest
+    cycles; whether each cell is a single cut."""
 
     keep: int
     space: int
     cells: tuple[int, ...]
+    cycles: float
     single: bool
+
+
+class Parts(NamedTuple):
+    """Nodes with the same tensors to keep: trips in space (their rows), cells [nodes, loops], least values and fewest
+    cycles."""
+
+    spaces: list[int]
+    cells: Array
+    least: Array
+    cycles: Array
 
 
 class CutSearch:
@@ -75,6 +86,19 @@ class CutSearch:
         """What a bound must lie below for its mappings to be of interest."""
         value = self.trials.value
         return math.inf if value is None else value * (1 - ROUNDING)
+
+    def wanted(self, bounds: Array, cycles: Array) -> Array:
+        """Whether mappings with such bounds are of interest."""
+        found: Array = bounds < self.limit
+        return found
+
+    def wants(self, bound: float, cycles: float) -> bool:
+        """Whether mappings with such a bound are of interest."""
+        return bound < self.limit
+
+    def take(self, mapping: HierarchyMapping) -> None:
+        """Judge a mapping, and keep it if it is better."""
+        self.trials.take(mapping)
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -114,16 +138,17 @@ class CutSearch:
                     self.undecided = self.trials.bound
                     return
                 own_roots = roots[begin : begin + TOGETHER]
-                found = bound.least(own_roots).value
-                chosen = np.flatnonzero(found < self.limit)
-                self._wait(number, (begin + chosen).tolist(), own_roots[chosen], found[chosen])
+                least, cycles = bound.least(own_roots)
+                chosen = np.flatnonzero(self.wanted(least, cycles))
+                spaces = (begin + chosen).tolist()
+                self._wait(number, Parts(spaces, own_roots[chosen], least[chosen], cycles[chosen]))
 
     def work(self) -> None:
         """Open nodes until none can hold a better mapping."""
         opened, dive = 0, FIRST_AT_ONCE
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             self.effort.report(Progress(self.trials.value, self.bound(), self.trials.tried))
-            if len(self.heap) > MOST_NODES:
+            if self._too_many():
                 return
             batches: dict[int, list[tuple[float, Node]]] = {}
             most = min(AT_ONCE, max(FIRST_AT_ONCE, opened // 4))
@@ -131,34 +156,38 @@ class CutSearch:
                 if not self.heap or self.heap[0][0] >= self.limit:
                     break
                 least, _, node = heapq.heappop(self.heap)
+                if not self.wants(least, node.cycles):
+                    continue
                 if node.single:
                     self._cost(node, least)
                     break
                 batches.setdefault(node.keep, []).append((least, node))
                 opened += 1
             for keep, batch in batches.items():
-                self._wait(keep, *self._opened(keep, batch))
+                self._wait(keep, self._opened(keep, batch))
             if opened >= dive and self.heap:
                 self._dive(*self.heap[0][::2])
                 dive = 2 * opened
 
+    def _too_many(self) -> bool:
+        """Whether more nodes wait than may, once those are left out that are of no interest any more."""
+        if len(self.heap) > MOST_NODES:
+            self.heap = [one for one in self.heap if self.wants(one[0], one[2].cycles)]
+            heapq.heapify(self.heap)
+        return len(self.heap) > MOST_NODES
+
     def _dive(self, least: float, node: Node) -> None:
         """Cost the cuts to which a node comes by its most promising part, and that one's: a good mapping soon."""
         while not node.single:
-            spaces, cells, values = self._opened(node.keep, [(least, node)])
-            if not len(values) or self._over():
+            parts = self._opened(node.keep, [(least, node)])
+            if not len(parts.least) or self._over():
                 return
-            best = int(np.argmin(values))
-            is_single = self.bounds[node.keep].is_single(cells[best])
-            least, node = (
-                float(values[best]),
-                Node(node.keep, spaces[best], tuple(cells[best].tolist()), is_single),
-            )
+            best = int(np.argmin(parts.least))
+            least, node = self._nodes(node.keep, parts)[best]
         self._cost(node, math.inf)
 
-    def _opened(self, keep: int, batch: Sequence[tuple[float, Node]]) -> tuple[list[int], Array, Array]:
-        """Split the cells of the widest loops of nodes: the trips in space of the parts of interest, their cells
-        [parts, loops], and their bounds."""
+    def _opened(self, keep: int, batch: Sequence[tuple[float, Node]]) -> Parts:
+        """Split the cells of the widest loops of nodes: their parts of interest."""
         bound, cells = self.bounds[keep], self.bounds[keep].cells
         own = np.array([node.cells for _, node in batch], np.int64)
         wide = widest(own, cells.spread)
@@ -169,17 +198,25 @@ class CutSearch:
         too_many = ((wide >= 0) & (cells.parts[asked] == TOO_MANY)).any(axis=1)
         self.undecided = min([self.undecided, *(batch[k][0] for k in np.flatnonzero(too_many).tolist())])
         found, parent = children(own, wide, cells.parts, cells.halves)
-        least = np.maximum(bound.least(found).value, np.array([one for one, _ in batch])[parent])
-        chosen = np.flatnonzero(least < self.limit)
-        return [batch[k][1].space for k in parent[chosen].tolist()], found[chosen], least[chosen]
+        value, cycles = bound.least(found)
+        least = np.maximum(value, np.array([one for one, _ in batch])[parent])
+        chosen = np.flatnonzero(self.wanted(least, cycles))
+        spaces = [batch[k][1].space for k in parent[chosen].tolist()]
+        return Parts(spaces, found[chosen], least[chosen], cycles[chosen])
 
-    def _wait(self, keep: int, spaces: Sequence[int], cells: Array, least: Array) -> None:
-        """Put nodes with these bounds into the heap."""
-        single = self.bounds[keep].is_single(cells)
-        rows = zip(least.tolist(), spaces, cells.tolist(), single.tolist(), strict=True)
-        for value, space, row, is_single in rows:
-            node = Node(keep, space, tuple(row), is_single)
-            heapq.heappush(self.heap, (value, next(self.numbers), node))
+    def _nodes(self, keep: int, parts: Parts) -> list[tuple[float, Node]]:
+        """Nodes with their bounds."""
+        single = self.bounds[keep].is_single(parts.cells)
+        rows = zip(
+            parts.least.tolist(), parts.spaces, parts.cells.tolist(), parts.cycles.tolist(), single.tolist(),
+            strict=True,
+        )  # fmt: skip
+        return [(least, Node(keep, space, tuple(row), *rest)) for least, space, row, *rest in rows]
+
+    def _wait(self, keep: int, parts: Parts) -> None:
+        """Put nodes into the heap."""
+        for least, node in self._nodes(keep, parts):
+            heapq.heappush(self.heap, (least, next(self.numbers), node))
 
     def _cost(self, node: Node, least: float) -> None:
         """Cost the mappings of a node whose loops are all cut, in every order that may be the best."""
@@ -196,9 +233,9 @@ class CutSearch:
             if self._over():
                 self.undecided = min(self.undecided, least)
                 return
-            if found[place] >= self.limit:
+            if not self.wants(float(found[place]), node.cycles):
                 return
-            self.trials.take(self._mapping(node, time_trips, rows[place], space))
+            self.take(self._mapping(node, time_trips, rows[place], space))
 
     def _orders(self, trips: list[list[int]]) -> list[tuple[tuple[int, ...], ...]]:
         """The orders of the loops that turn at each level, innermost first."""

@@ -20,11 +20,14 @@ from functools import lru_cache
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
 from mapper.solver.friendly_size import friendly_size
+from mapper.solver.hierarchy.exact.arrangement import Keep
 from mapper.solver.hierarchy.padding.bound import PaddingBound
 from mapper.solver.hierarchy.padding.relaxed import Arrangements, Judge, arrangements
 from mapper.solver.hierarchy.space import Space, prime_factors
 from mapper.solver.method import Effort
 
+SIZES_AT_ONCE = 32
+"""Of a loop, for which arrangements are measured together."""
 SHY = 1 - 1e-12
 """Bounds are taken a little too low, so that rounding does not lift them above what they bound."""
 
@@ -63,45 +66,69 @@ class Paddings:
                 sizes[loop] = size
         return sizes
 
-    def between(self, least: float, most: float, judge: Judge) -> Iterator[Mapping[str, int]]:
-        """The choices with a bound from ``least`` to below ``most``, but for the bounds as they are."""
+    def between(
+        self, least: float, most: float, judge: Judge
+    ) -> Iterator[tuple[Mapping[str, int], list[Keep] | None]]:
+        """The choices with a bound from ``least`` to below ``most``, but for the bounds as they are; with what levels
+        must keep of them to be of interest, if known."""
         own = dict(self.problem.bounds)
         self.left = None if self.left is None else self.left.wanted(judge)
-        for sizes, bound in self._chosen(own, 0, most, judge, self.left):
+        for sizes, bound, dividing in self._chosen(own, 0, most, judge, self.left):
             if bound >= least and sizes != own:
-                yield sizes
+                yield sizes, None if dividing is None else dividing.keeps()
 
     def _chosen(
         self, sizes: dict[str, int], place: int, most: float, judge: Judge, left: Arrangements | None
-    ) -> Iterator[tuple[dict[str, int], float]]:
+    ) -> Iterator[tuple[dict[str, int], float, Arrangements | None]]:
         """The choices that agree with ``sizes`` in the loops before ``place``, and that one of ``left`` divides."""
         if place == len(self.loops):
-            yield sizes, max(-math.inf if left is None else left.least, self._bound(sizes, place)[0])
+            yield sizes, max(-math.inf if left is None else left.least, self._bound(sizes, place)[0]), left
             return
         loop = self.loops[place]
-        own = self.problem.bounds[loop]
-        for size in range(own, 2 * own):
-            if not self._is_useful(loop, own, size):
-                continue
-            grown = {**sizes, loop: size}
-            larger, cycles = self._bound(grown, place)
-            if larger >= most or not judge.wants(larger, cycles):
-                self._pass_over(larger, most)
-                # Sizes from here on cost no less.
-                break
-            dividing = None
+        for several in self._useful(loop):
+            grown = {**sizes, loop: several[0]}
+            if not self._may_grow(grown, place, most, judge):
+                return
+            every: list[Arrangements | None] = [None] * len(several)
             if left is not None:
-                dividing = left.dividing(loop, size).at(grown).wanted(judge)
-                if not len(dividing.row):
-                    if not len(left.at(grown).wanted(judge).row):
-                        break
+                left = left.at(grown).wanted(judge)
+                if not len(left.row):
+                    return
+                every = [*left.dividing(loop, several, sizes)]
+            for size, own in zip(several, every, strict=True):
+                grown = {**sizes, loop: size}
+                if not self._may_grow(grown, place, most, judge):
+                    return
+                dividing = None if own is None else own.wanted(judge)
+                if dividing is not None and not len(dividing.row):
                     continue
-            bound, cycles = self._bound(grown, place + 1)
-            bound = bound if dividing is None else max(bound, dividing.least)
-            if bound >= most:
-                self._pass_over(bound, most)
-            elif judge.wants(bound, cycles):
-                yield from self._chosen(grown, place + 1, most, judge, dividing)
+                bound, cycles = self._bound(grown, place + 1)
+                bound = bound if dividing is None else max(bound, dividing.least)
+                if bound >= most:
+                    self._pass_over(bound, most)
+                elif judge.wants(bound, cycles):
+                    yield from self._chosen(grown, place + 1, most, judge, dividing)
+
+    def _useful(self, loop: str) -> Iterator[list[int]]:
+        """The sizes of a loop that are worth a search, ascending, some at a time."""
+        own = self.problem.bounds[loop]
+        several = list[int]()
+        for size in range(own, 2 * own):
+            if self._is_useful(loop, own, size):
+                several.append(size)
+            if len(several) == SIZES_AT_ONCE:
+                yield several
+                several = []
+        if several:
+            yield several
+
+    def _may_grow(self, sizes: Mapping[str, int], place: int, most: float, judge: Judge) -> bool:
+        """Whether these sizes may be of interest, or larger ones of the loops from ``place`` on."""
+        larger, cycles = self._bound(sizes, place)
+        if larger < most and judge.wants(larger, cycles):
+            return True
+        self._pass_over(larger, most)
+        return False
 
     def _pass_over(self, bound: float, most: float) -> None:
         if bound >= most:

@@ -13,7 +13,7 @@ windows or gaps: there nothing is said.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -52,10 +52,15 @@ class _Measure:
     keeps: tuple[Keep, ...]
     spread: Array
 
-    def of(self, keep: int, rows: Array, sizes: Mapping[str, int]) -> tuple[Array, Array]:
-        """Bounds and fewest cycles of the arrangements in some rows, if loops run to ``sizes`` at least."""
+    def of(self, keep: int, rows: Array, sizes: Array) -> tuple[Array, Array]:
+        """Bounds and fewest cycles of the arrangements in some rows, if loops run to ``sizes`` [rows or 1, loops] at
+        least."""
         opening = Opening(_AnySize(self.groups, self.keeps[keep], self.spread[rows], sizes))
         return opening.bound * SHY, opening.cycles
+
+    def sizes(self, sizes: Mapping[str, int]) -> Array:
+        """Sizes of the loops, as a row."""
+        return np.array([self.groups.along(sizes)], np.int64)
 
 
 class Arrangements(NamedTuple):
@@ -74,31 +79,44 @@ class Arrangements(NamedTuple):
         """The least bound."""
         return float(self.bound.min(initial=math.inf))
 
+    def keeps(self) -> list[Keep]:
+        """What levels keep in them."""
+        return [self.measure.keeps[keep] for keep in np.unique(self.keep)]
+
     def wanted(self, judge: Judge) -> Arrangements:
         """Those of interest."""
         wanted = [judge.wants(*one) for one in zip(self.bound.tolist(), self.cycles.tolist(), strict=True)]
-        return self._some(np.array(wanted, np.bool_))
-
-    def dividing(self, loop: str, size: int) -> Arrangements:
-        """Those whose trips divide a size of a loop."""
-        loops = self.measure.groups.loops
-        if (loop,) not in loops:
-            return self
-        return self._some(size % self.trips[:, loops.index((loop,))] == 0)
+        return self if all(wanted) else self._some(np.array(wanted, np.bool_))
 
     def at(self, sizes: Mapping[str, int]) -> Arrangements:
         """The same with their bounds where loops run to ``sizes`` at least; as they are if they are many."""
-        if len(self.row) > MOST_AGAIN:
-            return self
+        return self if len(self.row) > MOST_AGAIN else self._at(self.measure.sizes(sizes))
+
+    def dividing(self, loop: str, several: Sequence[int], sizes: Mapping[str, int]) -> list[Arrangements]:
+        """For each of several sizes of a loop those whose trips divide it, with their bounds where the loop runs to it
+        and others to ``sizes`` at least; with bounds as they are if they are many."""
+        loops = self.measure.groups.loops
+        if (loop,) not in loops:
+            return [self] * len(several)
+        place, grown = loops.index((loop,)), np.array(several, np.int64)
+        which, own = np.nonzero(grown[:, None] % self.trips[:, place] == 0)
+        found = self._some(own)
+        if len(own) <= MOST_AGAIN * len(several):
+            to = np.repeat(self.measure.sizes(sizes), len(own), axis=0)
+            to[:, place] = grown[which]
+            found = found._at(to)
+        return [found._some(which == one) for one in range(len(several))]
+
+    def _at(self, sizes: Array) -> Arrangements:
+        """The same with their bounds where loops run to ``sizes`` [arrangements or 1, loops] at least."""
         bound, cycles = self.bound.copy(), self.cycles.copy()
+        sizes = np.broadcast_to(sizes, self.trips.shape)
         for keep in np.unique(self.keep):
             own = self.keep == keep
-            bound[own], cycles[own] = self.measure.of(int(keep), self.row[own], sizes)
+            bound[own], cycles[own] = self.measure.of(int(keep), self.row[own], sizes[own])
         return self._replace(bound=bound, cycles=cycles)
 
     def _some(self, chosen: Array) -> Arrangements:
-        if chosen.all():
-            return self
         return Arrangements(self.measure, *(column[chosen] for column in self[1:]))
 
 
@@ -122,8 +140,8 @@ def arrangements(
     if spread is None or not len(spread):
         return None
     groups = Groups(problem.as_it_is(), tuple((loop,) for loop in loops))
-    bounds_of = np.array(groups.along(problem.bounds), np.int64)
-    passes = (-(-bounds_of // spread.prod(axis=1))).prod(axis=1, dtype=np.float64)
+    sizes = np.array([groups.along(problem.bounds)], np.int64)
+    passes = (-(-sizes // spread.prod(axis=1))).prod(axis=1, dtype=np.float64)
     turns = np.ceil(passes / problem.machine.compute.rate)
     spread = spread[turns * cost_of_cycle * SHY < judge.limit]
     measure = _Measure(groups, tuple(Space(problem).keeps()), spread)
@@ -136,7 +154,7 @@ def arrangements(
                 return None
             rows = np.arange(begin, min(begin + AT_ONCE, len(spread)))
             own = Arrangements(
-                measure, np.full_like(rows, keep), rows, trips[rows], *measure.of(keep, rows, problem.bounds)
+                measure, np.full_like(rows, keep), rows, trips[rows], *measure.of(keep, rows, sizes)
             )
             found.append(own.wanted(judge))
     return Arrangements(measure, *(np.concatenate(column) for column in list(zip(*found, strict=True))[1:]))

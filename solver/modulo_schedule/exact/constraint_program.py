@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
+from mapper.solver.modulo_schedule.evidence import loop_document
 from mapper.solver.modulo_schedule.exact.crowding import is_crowded
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
 from mapper.solver.modulo_schedule.exact.issue_time import has_no_times
+from mapper.solver.modulo_schedule.exact.refutation import Contradiction
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
 from mapper.solver.outcome import Outcome
 
@@ -31,6 +34,10 @@ FEW_MOVES = 3
 """Slots for moves up to which the complete program is small, and tried before the next II as well."""
 COMPLETE_WORK = 2.0
 """Work spent on it."""
+CONFLICTS = 60_000
+"""Conflicts in the search for a contradiction before each of them, doubled with their work."""
+STATED_A_SECOND = 5000
+"""Clauses of the complete program for which the checker's are stated in a second, on a slow core."""
 MOST_DOUBLED = 10
 """The most doublings of the work with which a search begins that had predecessors."""
 LAST_TIMES = 8
@@ -124,24 +131,39 @@ def _longer(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
 def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule or a proof that there is none, by tries with wider windows and more work: where a schedule is, some
     program finds it soon, and another searches for it for hours. Every search before this one is taken to have made one
-    try, so that what needs much work gets it in the end, however short the searches are."""
+    try, so that what needs much work gets it in the end, however short the searches are.
+
+    Before each it is looked for a contradiction among the clauses of the checker of proofs, which every
+    schedule keeps: it is often found long before that program is decided."""
     turn = min(_searches(problem, effort), MOST_DOUBLED * len(TRIES))
-    while True:
-        slack, work = TRIES[turn % len(TRIES)]
-        times = 1 << turn // len(TRIES)
-        turn += 1
-        tried = decide(
-            problem,
-            ii,
-            problem.machine.all_pes,
-            replace(effort, seed=effort.seed + turn),
-            slack=None if slack is None else times * slack,
-            work=times * work,
-        )
-        if tried.answer != "undecided" or effort.stopped() is not None:
-            return tried
-        if tried.left_out is not None and times >= LAST_TIMES and turn % len(TRIES) == 0:
-            return tried
+    with closing(_contradiction(problem, ii)) as contradiction:
+        while True:
+            slack, work = TRIES[turn % len(TRIES)]
+            times = 1 << turn // len(TRIES)
+            turn += 1
+            if contradiction.found(times * CONFLICTS, effort):
+                return Attempt(None, "infeasible")
+            tried = decide(
+                problem,
+                ii,
+                problem.machine.all_pes,
+                replace(effort, seed=effort.seed + turn),
+                slack=None if slack is None else times * slack,
+                work=times * work,
+            )
+            if tried.answer != "undecided" or effort.stopped() is not None:
+                return tried
+            if tried.left_out is not None and times >= LAST_TIMES and turn % len(TRIES) == 0:
+                return tried
+
+
+def _contradiction(problem: ModuloProblem, ii: int) -> Contradiction:
+    """The clauses of the checker of proofs."""
+    from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram
+    from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
+
+    complete = ModuloProgram(ModuloInstance(problem, ii, problem.machine.all_pes))
+    return Contradiction(loop_document(problem), ii, complete.clauses / STATED_A_SECOND)
 
 
 def _searches(problem: ModuloProblem, effort: Effort) -> int:

@@ -20,6 +20,8 @@ from mapper.solver.proof import NotCertifiedError
 
 CONFLICTS = 10_000
 """Conflicts after which the solver looks up."""
+BRIEF_CONFLICTS = 1_000
+"""The same, where it is asked again and again."""
 MOST_CONFLICTS = 400_000
 """Conflicts up to which a refutation is sought; a longer one would be too long to be handed on."""
 MOST_SECONDS = 60.0
@@ -40,17 +42,64 @@ def checker() -> ModuleType:
     return module
 
 
+def statements(problem: dict[str, Any], ii: int) -> list[Clause]:
+    """What every schedule of the problem of this document keeps at an II, as the checker writes it.
+
+    Raises: NotCertifiedError if the checker does not take the problem, or it has too many clauses.
+    """
+    module = checker()
+    try:
+        found: list[Clause] = module.Loop(problem).statements(ii)
+    except module.EndedError as end:
+        raise NotCertifiedError(f"no refutation of II {ii}: {end.args[1]}") from None
+    return found
+
+
 def refutation(problem: dict[str, Any], ii: int, effort: Effort) -> list[Step]:
     """Why the problem of this document has no schedule at an II.
 
     Raises: NotCertifiedError if the clauses are too many, do not contradict each other, or not soon enough.
     """
-    module = checker()
-    try:
-        clauses = module.Loop(problem).statements(ii)
-    except module.EndedError as end:
-        raise NotCertifiedError(f"no refutation of II {ii}: {end.args[1]}") from None
+    clauses = statements(problem, ii)
     return [[0, clauses.index([])]] if [] in clauses else _solved(clauses, ii, effort)
+
+
+class Contradiction:
+    """The clauses of an II, searched for a contradiction again and again: what was learnt is kept. They are stated when
+    they are asked for first, which takes about so many ``seconds``."""
+
+    def __init__(self, problem: dict[str, Any], ii: int, seconds: float) -> None:
+        self._problem, self._ii, self._seconds = problem, ii, seconds
+        self._solver: Any = None
+        self._answer: bool | None = None
+
+    def found(self, conflicts: int, effort: Effort) -> bool:
+        """Whether the clauses contradict each other, as far as so many conflicts more tell; they are not stated where
+        that would take most of the time that is left."""
+        left = effort.seconds_left()
+        if self._solver is None and (left is None or 2 * self._seconds < left):
+            self._state()
+        for _ in range(0, conflicts, BRIEF_CONFLICTS):
+            if self._solver is None or self._answer is not None or effort.stopped() is not None:
+                break
+            self._solver.conf_budget(BRIEF_CONFLICTS)
+            self._answer = self._solver.solve_limited()
+        return self._answer is False
+
+    def _state(self) -> None:
+        from pysat.solvers import Cadical195
+
+        self._solver = Cadical195()
+        try:
+            for clause in statements(self._problem, self._ii):
+                self._solver.add_clause(clause)
+        except NotCertifiedError:
+            self._answer = True  # of what is not stated nothing is contradicted
+
+    def close(self) -> None:
+        """Gives the solver's memory back."""
+        if self._solver is not None:
+            self._solver.delete()
 
 
 def _solved(clauses: Sequence[Clause], ii: int, effort: Effort) -> list[Step]:

@@ -13,7 +13,9 @@ from mapper.api.search import Search
 from mapper.api.solution import Solution, as_document
 from mapper.api.solving import method_named, run
 from mapper.api.verb import Given, evaluated
+from mapper.kind.cell import JUDGED, judged_cells
 from mapper.kind.part import Options
+from mapper.kind.shown import Shown
 from mapper.models.compiling import CHILD
 from mapper.models.limit import UndecidedError
 from mapper.models.plain import in_time, on_disk
@@ -29,8 +31,8 @@ GIVEN = "given"
 @dataclass(frozen=True)
 class Row:
     """One line of a comparison or sweep: what was varied (or the method), total cost and certificate. Of a sweep also
-    multiply-accumulates, the share of those that the machine could do in the time, and the mapping of a problem of one
-    part, as documents and tables show it; None where they are not known."""
+    multiply-accumulates, the share of those that the machine could do in the time, the mapping of a problem of one
+    part, as documents show it, and in a line that of the part that adds most; None where they are not known."""
 
     arch: str | None
     cost: dict[str, Any] | None
@@ -54,8 +56,8 @@ class Row:
         return as_document(row)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """Methods side by side on one problem. ``refused`` says why a method does not fit it; ``remarks`` are the kind's
     comments on the results."""
 
@@ -70,6 +72,10 @@ class Comparison:
             "problem": self.posed.to_json(),
             "rows": [row.to_json() for row in self.rows],
         }
+
+    def in_rows(self) -> tuple[str, list[str], list[list[str]]]:
+        rows = [[row.certificate.method, *judged_cells(row.certificate)] for row in self.rows]
+        return str(self.posed), ["method", *JUDGED], rows
 
 
 @CHILD.wanted()

@@ -18,6 +18,7 @@ from mapper.workloads.graph.kernel_source import is_kernel, is_source
 from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
 from mapper.workloads.text.nearest import meant
+from mapper.workloads.text.plain_text import plain
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -29,7 +30,7 @@ LARGEST_OPTION = 1 << 62
 """Numbers of frames, PEs, bytes and images that a document may ask for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PosedProblem:
     """A problem of one kind, in parts: a workload and a machine with an objective and options."""
 
@@ -46,6 +47,10 @@ class PosedProblem:
     def shares_limit(self) -> bool:
         """Whether several parts have a limit on latency together."""
         return self.options.max_latency is not None and len(self.parts) > 1
+
+    def __repr__(self) -> str:
+        """As a prompt shows it, of which machine and workload would fill screens."""
+        return f"<PosedProblem {plain(str(self))}>"
 
     def __str__(self) -> str:
         """The problem in a line."""

@@ -34,25 +34,26 @@ def nobody_complains(reason: str) -> None:
 class Search:
     """How to search: method, seconds for all parts together, workers, seed, listeners, and what ends the search.
 
-    ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
-    answers and returns those that are already proven; if it cannot be used, ``complain`` is told why, once. Parts share
-    the time limit, unless each may use all that is left of it (``in_turn``). Until ``begun`` is set, an interrupt has
-    nothing to keep. ``compiling`` hears how far machine code is, which is compiled once per computer.
+    ``time_limit`` is in seconds from ``started`` on. ``executor`` runs independent parts; without one, threads do (the
+    searches release the interpreter). ``store`` keeps answers and returns those that are already proven; if it cannot
+    be used, ``complain`` is told why, once. Parts share the time limit, unless each may use all that is left of it
+    (``in_turn``). Until ``begun`` is set, an interrupt has nothing to keep. ``compiling`` hears how far machine code
+    is, which is compiled once per computer.
     """
 
     method: str = "auto"
     time_limit: float | None = None
     workers: int | None = None
     seed: int = 0
-    started: float = field(default_factory=time.monotonic)
-    interrupt: threading.Event = field(default_factory=Interrupt)
-    listener: Listener = nobody
+    started: float = field(default_factory=time.monotonic, repr=False)
+    interrupt: threading.Event = field(default_factory=Interrupt, repr=False)
+    listener: Listener = field(default=nobody, repr=False)
     executor: Executor | None = None
     store: Store | None = None
-    complain: Callable[[str], None] = nobody_complains
+    complain: Callable[[str], None] = field(default=nobody_complains, repr=False)
     in_turn: bool = False
-    begun: threading.Event = field(default_factory=threading.Event)
-    compiling: Callable[[Standing], None] = nobody_hears
+    begun: threading.Event = field(default_factory=threading.Event, repr=False)
+    compiling: Callable[[Standing], None] = field(default=nobody_hears, repr=False)
 
     def stopped(self) -> Stop | None:
         """Why no search may go on, if it may not."""

@@ -15,8 +15,10 @@ from mapper.api.solution import Solution, as_document
 from mapper.api.solving import method_named, run
 from mapper.arch.source import load_machine
 from mapper.kind import kind_of
+from mapper.kind.cell import JUDGED, judged_cells
 from mapper.kind.kind import AnyKind
 from mapper.kind.part import Options
+from mapper.kind.shown import Shown
 from mapper.models.compiling import CHILD
 from mapper.models.plain import on_disk
 from mapper.solver.certificate import Certificate
@@ -101,8 +103,8 @@ class MachineRow:
         }
 
 
-@dataclass(frozen=True)
-class SideBySide:
+@dataclass(frozen=True, repr=False)
+class SideBySide(Shown):
     """A network on several machines, in the order in which they were named."""
 
     workload: str
@@ -126,6 +128,15 @@ class SideBySide:
                 "rows": [row.to_json() for row in self.rows],
             }
         )
+
+    def in_rows(self) -> tuple[str, list[str], list[list[str]]]:
+        rows = [
+            [row.arch, *judged_cells(row.certificate)]
+            if row.solution
+            else [row.arch, "–", "–", "cannot", "–"]
+            for row in self.rows
+        ]
+        return f"{self.workload}: {self.objective}", ["arch", *JUDGED], rows
 
 
 @CHILD.wanted()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from mapper.formulations.verdict import BrokenRule
 from mapper.kind.cell import number, percent, proof
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Part
+from mapper.kind.shown import page_in_frame
 from mapper.models.plain import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 from mapper.workloads.text.plain_text import plain
@@ -44,12 +44,8 @@ class Solution:
         return f"<Solution of {plain(str(self.posed))}\n {costs or 'no mapping'}\n {said}; {parts}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the report's page, in a frame of its own."""
-        # The public function: pages are made of solutions, which know of none.
-        from mapper import report
-
-        page = html.escape(report(self))
-        return f'<iframe sandbox="allow-scripts" style="width:100%;height:40em;border:0" srcdoc="{page}"></iframe>'
+        """What a notebook shows: the report's page."""
+        return page_in_frame(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         return as_document(

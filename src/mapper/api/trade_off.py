@@ -14,8 +14,10 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.search import Search
 from mapper.api.solution import as_document, unanswered
+from mapper.kind.cell import number, proof
 from mapper.kind.kind import AnyPart
 from mapper.kind.part import Options, Part
+from mapper.kind.shown import Shown
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited
 from mapper.solver.contradiction import ContradictionError
@@ -26,8 +28,8 @@ from mapper.store.recall import Recall
 from mapper.workloads.document import InputError
 
 
-@dataclass(frozen=True)
-class TradeOff:
+@dataclass(frozen=True, repr=False)
+class TradeOff(Shown):
     """The points of a front as parts of solutions; ``complete``: there are no other points."""
 
     posed: PosedProblem
@@ -50,6 +52,14 @@ class TradeOff:
                 "complete": self.complete,
             }
         )
+
+    def in_rows(self) -> tuple[str, list[str], list[list[str]]]:
+        keys = list(self.points[0].cost or {}) if self.points else []
+        rows = [
+            [*(number((point.cost or {}).get(key)) for key in keys), proof(point.certificate)]
+            for point in self.points
+        ]
+        return str(self.posed), [*keys, "proof"], rows
 
 
 def front(

@@ -30,7 +30,14 @@ def solve(
     finished: Callable[[Solution], None] | None = None,
     fix: Mapping[str, Any] | None = None,
 ) -> Solution:
-    """Map ``workload`` to ``arch`` for the least ``objective``. ``fix`` pins decisions, as ``--fix`` does.
+    """Map ``workload`` to ``arch`` for the least ``objective``; ``repr`` of the solution tells it in three lines.
+
+    ``workload``: a name of ``mapper list workloads``, ``name/part``, or a file. ``arch``: a name of ``mapper list
+    archs``, or a file; by default the usual machine for the workload. ``objective``: one of ``mapper list
+    objectives``, ``edp`` or ``energy``; by default the first of the machine's kind. ``options``: what else changes the
+    problem, ``mapper.Options(batch=4)``. ``search``: how to search, ``mapper.Search(method="cp-sat", time_limit=60)``.
+    ``finished`` is given the solution so far whenever a part is done. ``fix`` pins decisions, as ``--fix`` does:
+    ``{"M.rf": 8, "spatial": ["Oy", "Ox"]}``.
 
     Raises: InputError if the problem cannot be posed; UnfinishedError if time is over before it is.
     """
@@ -41,6 +48,8 @@ def solve(
 
 Given = Path | str | Mapping[str, Any] | Solution
 """A mapping from anywhere: a file, text as such a file holds it, the fields of a document, or a solution's own."""
+ENDINGS = (".json", ".yaml", ".yml", ".txt")
+"""Text that ends so and is one line names a file."""
 
 
 @overload
@@ -74,7 +83,8 @@ def evaluate(
     fix: Mapping[str, Any] | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Cost a mapping from any source, a bare mapping or a solution document, and have the referee check it; of a list
-    of mappings each, in order, the problem posed once.
+    of mappings each, in order, the problem posed once. Text that ends as names of files do is one, other text is the
+    mapping itself.
 
     Raises: InputError if one does not hold a mapping for every part.
     """
@@ -89,6 +99,8 @@ def evaluated(problem: PosedProblem, mapping: Given) -> Solution:
 
     Raises: InputError as there.
     """
+    if isinstance(mapping, str) and mapping.endswith(ENDINGS) and "\n" not in mapping:
+        mapping = Path(mapping)
     source = str(mapping) if isinstance(mapping, Path) else "mapping"
     if isinstance(mapping, Solution):
         fields: Mapping[str, Any] = mapping.to_json()

@@ -6,6 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +185,11 @@ class ProgressOptions:
 
     quiet: Quiet = False
     log: Log = None
+
+    def reading(self) -> AbstractContextManager[None]:
+        from mapper.cli.progress import reading
+
+        return reading(self.quiet)
 
     def report(self, parts: int) -> ProgressReport:
         from mapper.cli.progress import ProgressReport

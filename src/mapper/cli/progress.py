@@ -6,7 +6,8 @@ import json
 import sys
 import threading
 import time
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
@@ -25,6 +26,24 @@ if TYPE_CHECKING:
 COMPILING = "compiling code (once per computer and version)"
 SECONDS_TO_HINT = 5.0
 """After which a search says how it can be ended."""
+
+
+READING = "reading what there is to solve"
+CLEAR = "\r\x1b[K"
+"""What takes back the line that is being written."""
+
+
+@contextmanager
+def reading(quiet: bool) -> Iterator[None]:
+    """Something is on the screen at once where it is a terminal, before libraries that draw bars are there."""
+    shows = sys.stderr.isatty() and not quiet
+    if shows:
+        print(READING, end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if shows:
+            print(CLEAR, end="", file=sys.stderr, flush=True)
 
 
 def standing(progress: Progress, gap: float | None) -> str:
@@ -67,7 +86,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("reading what there is to solve", total=self._parts)
+            self._task = self._bar.add_task(READING, total=self._parts)
         return self
 
     def __exit__(

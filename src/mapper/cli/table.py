@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from mapper.cli.terminal import say
+from mapper.kind.text_table import within
 from mapper.workloads.text.plain_text import plain
 
 WIDEST_CELL = 160
@@ -14,8 +16,9 @@ GAP, CLOSE_GAP = 3, 2
 """Spaces between columns, and where a terminal has no room for all of these."""
 FIRST_TO_GO = ("CPU s", "evaluations", "seconds", "bound", "node", "method", "kind", "model", "max error")
 """What tells least about an answer, the least of all first; after these go figures from right to left."""
-LAST_TO_GO = ("gap", "proof", "value", "to optimum", "outputs")
-"""What an answer is worth little without; the first column stays as well."""
+LAST_TO_GO = ("gap", "to optimum", "proof", "outputs", "value")
+"""What an answer is worth little without, and goes in this order where there is no room for that; the first column
+stays as well."""
 
 
 def import_tables() -> None:
@@ -36,8 +39,7 @@ def print_table(
 
     titles = [plain(title, WIDEST_CELL) for title in heading]
     cells = [[plain(cell, WIDEST_CELL) for cell in line] for line in lines]
-    limited = sys.stdout.isatty() and not wide
-    columns = shutil.get_terminal_size().columns if limited else None
+    columns = room(wide)
     shown, gap = list(range(len(titles))), GAP
     if columns is not None and needed_width(titles, cells, shown) > columns:
         gap = CLOSE_GAP
@@ -51,7 +53,13 @@ def print_table(
     Console(width=needed_width(titles, cells, shown, gap), highlight=False).print(table)
     gone = [title for place, title in enumerate(titles) if place not in shown]
     if gone:
-        print(f"left out at {columns} columns: {', '.join(gone)}; --wide shows all")
+        with within(columns):
+            say(f"left out at {columns} columns: {', '.join(gone)}; --wide shows all")
+
+
+def room(wide: bool = False) -> int | None:
+    """Characters that a line has room for: those of the terminal, unless it shall be ``wide`` or there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() and not wide else None
 
 
 def fitting(
@@ -78,12 +86,16 @@ def needed_width(
 
 
 def _order_of_going(heading: Sequence[str], sought: str | None) -> list[int]:
-    """All columns but those that stay to the end, the least important first."""
+    """All columns but those that stay, the least important first, at the end what an answer is worth little without."""
+    last = sorted(
+        (place for place, title in enumerate(heading) if place and title in LAST_TO_GO),
+        key=lambda place: LAST_TO_GO.index(heading[place]),
+    )[:-1]
     staying = {0} | {place for place, title in enumerate(heading) if title in LAST_TO_GO}
     staying |= {place for place, title in enumerate(heading) if sought and _is_figure_of(title, sought)}
     known = [heading.index(title) for title in FIRST_TO_GO if title in heading]
     others = [place for place in reversed(range(len(heading))) if place not in known]
-    return [place for place in (*known, *others) if place not in staying]
+    return [*(place for place in (*known, *others) if place not in staying), *last]
 
 
 def _is_figure_of(title: str, objective: str) -> bool:

@@ -7,10 +7,12 @@ import io
 import math
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mapper.kind.cell import Figure, number, percent, proof, seconds
+from mapper.kind.text_table import ROOM
 from mapper.workloads.text.plain_text import markdown, plain
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 TableRows = tuple[list[str], list[list[str]]]
 """The heading and the lines of a table."""
 SHOWN_SKIPPED = 12
+HANGING = 2
+"""Characters by which what goes on below stands to the right."""
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
 
@@ -156,9 +160,20 @@ def why_nothing(workload: str | None, proven: bool, search: Search, is_limited: 
 
 
 def say(*lines: str) -> None:
-    """Lines for people on stdout, whatever names they hold: one line each, nothing that a terminal obeys."""
+    """Lines for people on stdout, whatever names they hold: one line each, nothing that a terminal obeys; where lines
+    have less room than one needs, it is broken between words."""
     for line in lines:
-        print(plain(line))
+        print(broken(plain(line), ROOM.get()))
+
+
+def broken(line: str, room: int | None) -> str:
+    """A line with breaks between its words so that none is longer than ``room``; charts stay as they are."""
+    if room is None or len(line) <= room or line.endswith("|"):
+        return line
+    below = " " * (len(line) - len(line.lstrip()) + HANGING)
+    return textwrap.fill(
+        line, room, subsequent_indent=below, break_long_words=False, break_on_hyphens=False, tabsize=1
+    )
 
 
 def complain(line: str) -> None:

@@ -11,6 +11,10 @@ PROOFS = {"certified": "certified", "solver": "proven by solver", "bounded": "bo
 """What stands for a claim, by a certificate's ``evidence``."""
 
 
+JUDGED = ("value", "gap", "proof", "seconds")
+"""Columns of what a certificate says."""
+
+
 class Figure(str):
     """A figure for people, and the ``value`` that it stands for, for programs."""
 
@@ -35,6 +39,12 @@ def percent(share: float | None, digits: int = 2) -> Figure:
 def seconds(taken: float) -> Figure:
     """A duration to a hundredth."""
     return Figure(f"{taken:.2f}", round(taken, 6))
+
+
+def judged_cells(certificate: Certificate) -> list[str]:
+    """What a certificate says, in the columns ``JUDGED``."""
+    value, gap = number(certificate.value), percent(certificate.gap)
+    return [value, gap, proof(certificate), seconds(certificate.seconds)]
 
 
 def _rounded(value: Any) -> str:

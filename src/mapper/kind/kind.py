@@ -65,8 +65,8 @@ class Kind(ABC, Generic[V, P, M]):
         """Multiply-accumulates of a part; None where they are not counted part by part."""
         return None
 
-    def in_a_line(self, problem: P, mapping: M) -> str | None:
-        """A mapping in some tens of characters, for tables; None if the kind has no such form."""
+    def in_a_line(self, problem: P, part: Part) -> str | None:
+        """The mapping of a part that has one in some tens of characters, for tables; None if it has no such form."""
         return None
 
     def model_of(self, value: V) -> str | None:

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from mapper.formulations.verdict import BrokenRule
+from mapper.kind.cell import number, proof
 from mapper.solver.certificate import Certificate
 from mapper.solver.history import HistoryPoint
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.network.network import InputFile
+from mapper.workloads.text.plain_text import plain
 
 Value = TypeVar("Value", covariant=True)
 Problem = TypeVar("Problem", covariant=True)
@@ -29,8 +31,10 @@ class Workload(Generic[Value]):
 
 @dataclass(frozen=True)
 class Options:
-    """Options that change the problem; None where unset. ``fix`` pins decisions, ``dim`` gives open dimensions of a
-    file their sizes, ``source`` says how C and LLVM IR are read; ``max_latency`` is in ms."""
+    """Options that change the problem; None where unset. ``batch``: images at once; ``fix`` pins decisions, as text;
+    ``min_throughput`` in images/s, ``max_buffer`` in bytes, ``max_latency`` in ms, ``max_pes`` are limits; ``model``:
+    by which rules costs count; ``dim`` gives open dimensions of a file their sizes; ``source`` says how C and LLVM IR
+    are read. Each kind takes those that its page names."""
 
     batch: int | None = None
     fix: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +98,7 @@ class ShownVerdict:
     value: int | float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Part:
     """One part of a solution. ``started``: where its search began, if an earlier one had left something; ``before``:
     what a method found that went before in the same run."""
@@ -110,6 +114,12 @@ class Part:
     history: tuple[HistoryPoint, ...] = field(default=())
     started: HistoryPoint | None = None
     before: Part | None = None
+
+    def __repr__(self) -> str:
+        """The part in a line: of all that it holds, its costs and what is proven."""
+        costs = ", ".join(f"{key} {number(one)}" for key, one in (self.cost or {}).items() if one is not None)
+        repeats = "" if self.same_as is None else f" = {plain(self.same_as)}"
+        return f"<Part {plain(self.name)}{repeats}: {costs or 'no mapping'}; {proof(self.certificate)}>"
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {

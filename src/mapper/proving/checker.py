@@ -26,18 +26,19 @@ EXIT_CODES: tuple[tuple[CheckStatus, int], ...] = (("malformed", 2), ("refuted",
 SECONDS = 600
 
 
-def check(path: Path, solution: Path | None = None) -> list[Checked]:
+def check(path: Path | str, solution: Path | str | None = None) -> list[Checked]:
     """What the checker of its kind says of every proof in ``path``; of each part of ``solution`` too, whether it poses
     the same problem and claims the same value as one of them.
 
     Raises: InputError if a file cannot be read or the proofs are of no kind.
     """
+    path = Path(path)
     document = read_document(path)
     kinds = _kinds(document, str(path))
     found: list[Checked] = []
     for kind in kinds:
         found += _run(CHECKERS / f"check_{kind}.py", path)
-    return found if solution is None else [*found, *_bound_to(document, solution)]
+    return found if solution is None else [*found, *_bound_to(document, Path(solution))]
 
 
 def exit_code(checked: list[Checked]) -> int:

@@ -18,7 +18,9 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
 from mapper.api.search import Search
 from mapper.api.solution import Solution, as_document, assemble, repeated
+from mapper.kind.cell import JUDGED, judged_cells, number
 from mapper.kind.part import Options, Part
+from mapper.kind.shown import Shown
 from mapper.models.compiling import CHILD
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited
@@ -51,8 +53,8 @@ class Design:
         }
 
 
-@dataclass(frozen=True)
-class DesignFront:
+@dataclass(frozen=True, repr=False)
+class DesignFront(Shown):
     """The machines that trade bytes on chip for the objective, ascending by bytes, each with what is proven of it;
     ``posed``: the problem on the first machine of the grid. ``complete``: these are all, and there are no others."""
 
@@ -69,6 +71,18 @@ class DesignFront:
                 "complete": self.complete,
             }
         )
+
+    def in_rows(self) -> tuple[str, list[str], list[list[str]]]:
+        varied = list(self.points[0].vary) if self.points else []
+        rows = [
+            [
+                *(str(point.vary[key]) for key in varied),
+                number(point.on_chip_bytes),
+                *judged_cells(point.solution.certificate),
+            ]
+            for point in self.points
+        ]
+        return str(self.posed), [*varied, "on_chip_bytes", *JUDGED], rows
 
 
 @CHILD.wanted()

@@ -19,7 +19,9 @@ from mapper.api.search import Search
 from mapper.api.solution import Solution, assemble, unanswered
 from mapper.api.solving import run
 from mapper.arch.source import machine_from_document, machine_to_document
+from mapper.kind.cell import JUDGED, judged_cells
 from mapper.kind.part import Options
+from mapper.kind.shown import Shown
 from mapper.models.compiling import CHILD
 from mapper.models.plain import in_time
 from mapper.solver.certificate import Stop
@@ -35,8 +37,8 @@ SECONDS_BEYOND = 0.5
 """How long after the time limit machines are still looked up in the store."""
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
     """One problem over a grid of machines; ``posed`` is it on the first of them, and each row says what it varies."""
 
     rows: tuple[Row, ...]
@@ -48,6 +50,14 @@ class Sweep:
             "problem": self.posed.to_json(),
             "rows": [row.to_json() for row in self.rows],
         }
+
+    def in_rows(self) -> tuple[str, list[str], list[list[str]]]:
+        varied = list(self.rows[0].vary or {}) if self.rows else []
+        rows = [
+            [*(str((row.vary or {})[key]) for key in varied), *judged_cells(row.certificate)]
+            for row in self.rows
+        ]
+        return str(self.posed), [*varied, *JUDGED], rows
 
 
 @CHILD.wanted()
@@ -98,10 +108,9 @@ def swept(
 
 
 def _row(solution: Solution, point: dict[str, Any]) -> Row:
-    posed, parts, line, mapping = solution.posed, solution.parts, None, None
+    posed, parts, mapping = solution.posed, solution.parts, None
     if len(parts) == 1 and parts[0].mapping is not None:
         mapping = parts[0].mapping.to_json()
-        line = posed.kind.in_a_line(posed.parts[0].problem, parts[0].mapping)
     return Row(
         posed.arch,
         solution.cost,
@@ -110,8 +119,19 @@ def _row(solution: Solution, point: dict[str, Any]) -> Row:
         solution.macs,
         solution.utilisation,
         mapping,
-        line,
+        _in_a_line(solution),
     )
+
+
+def _in_a_line(solution: Solution) -> str | None:
+    """The mapping of the part that adds most to the value, named if there are others."""
+    pairs = zip(solution.posed.parts, solution.parts, strict=True)
+    mapped = [(posed, part) for posed, part in pairs if part.mapping is not None]
+    if not mapped:
+        return None
+    posed, part = max(mapped, key=lambda one: one[1].certificate.value or 0)
+    line = solution.posed.kind.in_a_line(posed.problem, part)
+    return f"{part.name}: {line}" if line is not None and len(solution.parts) > 1 else line
 
 
 def _repeated(points: Sequence[Mapping[str, Any]]) -> frozenset[str]:

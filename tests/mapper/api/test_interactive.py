@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +20,11 @@ def solved() -> mapper.Solution:
 
 
 def test_every_public_name_is_listed() -> None:
-    assert set(mapper.__all__) <= set(dir(mapper))
+    assert {name for name in dir(mapper) if not name.startswith("__")} == {*mapper.__all__} - {"__version__"}
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    assert all(inspect.getdoc(getattr(mapper, name)) for name in mapper.__all__)
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
@@ -40,6 +46,37 @@ def test_a_solution_tells_itself_in_a_few_lines(solved: mapper.Solution) -> None
     assert len(lines) == 3 and all(len(line) < 200 for line in lines)
     assert "resnet-dmazerunner/conv5_2 on dmazerunner-256" in lines[0] and "spatial=Oy,Ox" in lines[0]
     assert "edp_pj_cycles" in lines[1] and "proven by solver, gap 0.00%" in lines[2]
+
+
+def test_a_part_and_a_problem_tell_themselves_in_a_line(solved: mapper.Solution) -> None:
+    assert repr(solved.posed) == f"<PosedProblem {solved.posed}>"
+    (said,) = repr(solved.parts[0]).splitlines()
+    assert said.startswith("<Part conv5_2: energy_pj ") and said.endswith("; proven by solver>")
+
+
+def test_answers_of_rows_tell_themselves_in_a_table_and_show_the_report() -> None:
+    swept = mapper.sweep("matmul", None, {"clock_mhz": list(range(100, 114))})
+    lines = repr(swept).splitlines()
+    assert lines[0] == "<Sweep of matmul on dmazerunner-256: least edp (tiling)"
+    assert lines[1].split() == ["clock_mhz", "value", "gap", "proof", "seconds"]
+    assert lines[-1] == " and 2 more>" and len(lines) == 15
+    assert "<iframe" in swept._repr_html_() and "clock_mhz" in swept._repr_html_()
+    compared = mapper.compare("matmul", methods=["branch-and-bound"])
+    assert "branch-and-bound" in repr(compared).splitlines()[2]
+    assert "energy_pj" in repr(mapper.front("matmul", fix={"padding": "off"})).splitlines()[1]
+
+
+def test_text_that_ends_as_files_do_names_a_mapping_file(solved: mapper.Solution, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps(solved.to_json()), encoding="utf-8")
+    again = mapper.evaluate("resnet-dmazerunner/conv5_2", None, str(tmp_path / "mine.json"))
+    assert again.cost == solved.cost
+    with pytest.raises(mapper.InputError, match=r"none\.json: cannot be read"):
+        mapper.evaluate("matmul", None, "none.json")
+
+
+def test_a_decision_written_the_other_way_round_is_the_one_that_is_meant() -> None:
+    with pytest.raises(mapper.InputError, match=r"did you mean I\.spatial\?"):
+        mapper.solve("matmul", fix={"spatial.I": 4})
 
 
 def test_a_notebook_shows_the_report_in_a_frame_of_its_own(solved: mapper.Solution) -> None:

@@ -143,12 +143,18 @@ def test_a_search_that_has_no_time_still_gives_every_layer_a_mapping() -> None:
 
 def test_what_others_leave_of_their_time_goes_to_those_that_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, str, float | None]] = []
+    answers: dict[str | None, Solution] = {}
 
     def noted(posed: PosedProblem, search: Search, **known: Any) -> Solution:
         asked.append((posed.arch, search.method, search.time_limit))
-        return run(posed, search, **known)
+        # The second time at once, however busy the computer is.
+        if posed.arch not in answers:
+            answers[posed.arch] = run(posed, search, **known)
+        return answers[posed.arch]
 
     monkeypatch.setattr("mapper.api.side_by_side.run", noted)
+    side_by_side("lenet5", ["srp-2x2", "dynamap-u200"], search=Search(time_limit=1.0))
+    asked.clear()
     side_by_side("lenet5", ["srp-2x2", "dynamap-u200"], search=Search(time_limit=2.0))
     methods = [(method, limit) for arch, method, limit in asked if arch == "srp-2x2"]
     assert [method for method, _ in methods] == ["auto", "auto"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from mapper.api.problem import pose
 from mapper.api.solving import Search, run
-from mapper.cli.progress import ProgressReport, standing
+from mapper.cli.progress import CLEAR, READING, ProgressReport, reading, standing
 from mapper.models.limit import Limit, Standing
 from mapper.models.plain import bridged
 from mapper.solver.method import Progress
@@ -53,3 +54,14 @@ def test_a_log_tells_how_far_compiling_is(tmp_path: Path) -> None:
         report.compiling(Standing(1, 3, "search"))
     event = json.loads(path.read_text())
     assert (event["event"], event["done"], event["of"]) == ("compiling", 1, 3)
+
+
+def test_a_terminal_says_at_once_that_something_is_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with reading(quiet=False):
+        assert capsys.readouterr().err == READING
+    assert capsys.readouterr().err == CLEAR
+    with reading(quiet=True):
+        assert capsys.readouterr().err == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from bench.hierarchy.gemmini import by_machine, machine, nest
@@ -9,6 +11,7 @@ from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
 from mapper.formulations.hierarchy.problem import HierarchyProblem, ObjectiveName
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.solver.hierarchy.exact import brute_force as oracle
+from mapper.solver.hierarchy.exact.branch import Branch
 from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting, branch_and_bound
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
@@ -115,3 +118,20 @@ def test_loops_in_space_that_leave_no_room_for_the_smallest_tile_are_never_opene
     ]
     assert len(opened) == len(fitting) < len(spaces)
     assert all(one.fits.all() for one in opened)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tiles_that_a_limit_leaves_out_hold_no_mapping_below_it(seed: int) -> None:
+    problem = random_problem(seed)
+    whole = Search(problem, Effort())
+    whole.gather(problem)
+    for bound, number, waiting in sorted(whole.heap, key=lambda one: one[:2])[:5]:
+        assert isinstance(waiting, Waiting)
+        alone = Search(problem, Effort())
+        alone.heap = [(bound, number, waiting)]
+        alone._work(math.inf)
+        least = math.inf if alone.trials.value is None else alone.trials.value
+        plain, limited = (Branch(waiting.outset(), waiting.spaces.space(waiting.row)) for _ in range(2))
+        assert plain.build(Effort())
+        assert limited.build(Effort(), least * (1 + 1e-6))
+        assert plain.bound * (1 - 1e-9) <= limited.bound <= least * (1 + 1e-9)

@@ -11,14 +11,17 @@ from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.tiling.padding import paddable_loops
+from mapper.solver.hierarchy.catalogue import METHODS
 from mapper.solver.hierarchy.exact import brute_force as oracle
 from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.hierarchy.front import FrontSearch, criteria, front
+from mapper.solver.hierarchy.imperfect.front import cut_front
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from tests.solver.hierarchy.random_hierarchy import random_problem
+from tests.solver.hierarchy.test_imperfect import drawn
 
 FAST, SLOW = range(40), range(40, 600)
 Points = set[tuple[int, ...]]
@@ -44,6 +47,15 @@ def all_points(problem: HierarchyProblem, monkeypatch: pytest.MonkeyPatch) -> Po
     return seen
 
 
+def none_is_better(seen: Points) -> Points:
+    """The points that no other is better than."""
+    return {
+        point
+        for point in seen
+        if not any(one != point and one[0] <= point[0] and one[1] <= point[1] for one in seen)
+    }
+
+
 def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch, *, grows: bool = False) -> None:
     monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
     problem = random_problem(seed)
@@ -52,11 +64,7 @@ def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch, *, grows: bool 
     seen = all_points(problem, monkeypatch)
     if seen is None:
         return
-    best = {
-        point
-        for point in seen
-        if not any(one != point and one[0] <= point[0] and one[1] <= point[1] for one in seen)
-    }
+    best = none_is_better(seen)
     found = front(problem, Effort())
     assert found.complete
     assert {criteria(problem, one.mapping) for one in found.points if one.mapping} == best
@@ -67,6 +75,28 @@ def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch, *, grows: bool 
         assert one.mapping is not None
         assert not verify(limited, one.mapping).broken
         assert evaluate(problem.nest, problem.machine, one.mapping).energy_steps == energy
+
+
+def cuts_agree(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many points a front of all cuts has, if it is what all mappings leave; 0 where there are too many."""
+    monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
+    problem = drawn(seed)
+    seen = None if problem is None else all_points(problem, monkeypatch)
+    if problem is None or seen is None:
+        return 0
+    best = none_is_better(seen)
+    # Once from nothing, so that all points are found by the search itself.
+    fronts = [front(problem, Effort())]
+    if best:
+        fronts.append(cut_front(problem, Effort(), []))
+    for found in fronts:
+        assert found.complete, seed
+        assert {criteria(problem, one.mapping) for one in found.points if one.mapping} == best, seed
+    for _, cycles in best:
+        limited = METHODS["branch-and-bound"].search(replace(problem, max_cycles=cycles), Effort())
+        assert limited.proven and limited.mapping is not None
+        assert not verify(replace(problem, max_cycles=cycles), limited.mapping).broken
+    return len(best)
 
 
 @pytest.mark.parametrize("seed", FAST)
@@ -83,6 +113,19 @@ def test_a_front_is_what_all_mappings_of_all_bounds_leave(seed: int, monkeypatch
 @pytest.mark.parametrize("seed", SLOW)
 def test_a_front_is_what_all_mappings_leave_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     check(seed, 1_000, monkeypatch, grows=seed % 2 == 0)
+
+
+def test_a_front_of_all_cuts_is_what_all_mappings_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert max(cuts_agree(seed, 100, monkeypatch) for seed in range(100)) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(40))
+def test_a_front_of_all_cuts_is_what_all_mappings_leave_on_more(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = [cuts_agree(seed, 300, monkeypatch) for seed in range(100 + 50 * block, 150 + 50 * block)]
+    assert max(points) > 0
 
 
 def test_a_limit_that_no_mapping_keeps_is_proven_to_leave_none() -> None:
@@ -105,7 +148,7 @@ def test_points_below_all_that_is_open_are_proven_though_the_search_has_ended() 
     whole = front(problem, Effort())
     search = FrontSearch(problem, Effort())
     search.found()
-    least = min(energy for energy, _, _ in search.points.values()) / STEPS_PER_PJ
+    least = min(energy for energy, _, _ in search.points.at.values()) / STEPS_PER_PJ
     search.undecided = 2 * least
     search.stop = "time_limit"
     search.run = lambda: Outcome.unknown("time_limit")  # type: ignore[method-assign]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -15,7 +16,7 @@ from mapper.formulations.hierarchy.referee.verify import GROWN, verify
 from mapper.models.tiling.padding import paddable_loops
 from mapper.solver.hierarchy.catalogue import METHODS
 from mapper.solver.hierarchy.exact import brute_force as oracle
-from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+from mapper.solver.hierarchy.exact.branch_and_bound import Search, branch_and_bound
 from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.padding.method import UNTRIED
 from mapper.solver.hierarchy.padding.relaxed import arrangements
@@ -141,7 +142,7 @@ def test_arrangements_cost_no_more_at_larger_sizes_than_the_best_mapping_of_thes
         least = branch_and_bound(problem.padded_to(sizes), Effort())
         dividing = left
         for loop, size in sizes.items():
-            dividing = dividing.dividing(loop, size)
+            dividing = dividing.dividing(loop, [size], problem.bounds)[0]
         if least.value is not None:
             assert dividing.at(sizes).least <= least.value * (1 + 1e-9)
 
@@ -151,6 +152,16 @@ def test_sizes_by_the_thousand_are_no_reason_to_stop_where_one_arrangement_tells
     nest = convolution_nest("depthwise", depthwise)
     problem = free(HierarchyProblem(nest, preset("gemmini-16"), "edp"))
     assert branch_and_bound(problem, Effort()).proven
+
+
+def test_what_is_cut_off_while_sizes_are_gathered_keeps_the_bound_of_those_not_looked_at() -> None:
+    stopped = threading.Event()
+    search = Search(FIVE, Effort(interrupt=stopped))
+    search._start()
+    search.ahead = search.trials.bound + 0.5
+    stopped.set()
+    search.gather(FIVE.padded_to({"I": 6}))
+    assert search.undecided == search.ahead
 
 
 def test_bounds_grow_to_less_than_twice_their_own_and_only_where_they_may() -> None:

@@ -91,6 +91,31 @@ def test_text_that_is_no_kernel_is_refused_in_one_line(text: str, word: str) -> 
     assert word in refused(text)
 
 
+VOLATILE = """typedef volatile unsigned reg; struct device { volatile int status; int data; };
+reg port; struct device here; static int get(int x) { return x + here.status; }
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a[i] = port;",
+        "a[i] = get(i);",
+        "a[i] = here.status;",
+        "a[i] = *(volatile int *)&a[i + 1];",
+        "a[i] = t[0]; t[0] = a[i + 1];",
+    ],
+)
+def test_a_loop_that_touches_volatile_words_is_refused(body: str) -> None:
+    text = f"{VOLATILE} void f(int *a, volatile int *t) {{ for (int i = 0; i < 9; i++) {{ {body} }} }}"
+    assert "volatile words are outside the subset" in refused(text, function="f")
+
+
+def test_volatile_words_elsewhere_hurt_no_loop() -> None:
+    text = VOLATILE + "void f(int *a) { volatile int k = 0; for (int i = 0; i < 9; i++) a[i] = here.data; }"
+    assert kernel_from_c(text, "good.c", "t", function="f").graph.operations
+
+
 def test_a_file_of_several_functions_wants_a_name_and_a_loop_that_exists() -> None:
     text = "".join(f"void {name}(int a[4]) {{ for (int i = 0; i < 4; i++) a[i] = 1; }} " for name in "fg")
     assert "several functions" in refused(text)

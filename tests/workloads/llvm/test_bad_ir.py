@@ -30,10 +30,12 @@ declare void @g(i32)
     ("text", "word"),
     [
         ("nonsense", "cannot read it"),
-        ("", "several functions have loops, or none"),
-        ("define void @f() {\n ret void\n}\n", "none"),
+        ("", "no function has a loop"),
+        ("define void @f() {\n ret void\n}\n", "no function has a loop"),
         (LOOP.format(line="call void @g(i32 %i)"), "calls of g cannot be mapped"),
-        (LOOP.format(line="store i64 1, ptr %p"), "structure"),
+        (LOOP.format(line="store i64 1, ptr %p"), "steps by what cannot be mapped"),
+        (LOOP.format(line="store volatile i32 1, ptr %x"), "volatile and atomic"),
+        (LOOP.format(line="%v = load atomic i32, ptr %x seq_cst, align 4"), "volatile and atomic"),
         (LOOP.format(line="store i128 1, ptr %x"), "type i128"),
         (LOOP.format(line="call void @llvm.memset.p0.i64(ptr %x, i8 1, i64 999, i1 false)")
          + "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n", "no known number of whole words"),

@@ -29,11 +29,14 @@ def compare(
     progress: ProgressOptions,
 ) -> None:
     """Run every method that fits: value, distance from the proven optimum and seconds, side by side."""
-    from mapper.api.comparison import compare as api
-    from mapper.api.solving import method_named
-    from mapper.cli import terminal
+    with progress.reading():
+        from mapper.api.comparison import compare as api
+        from mapper.api.solving import method_named
+        from mapper.cli import terminal
+        from mapper.cli.table import room
+        from mapper.kind.text_table import within
 
-    search = how.search("auto")
+        search = how.search("auto")
     if problem.arch is not None and "," in problem.arch:
         if method:
             raise InputError(
@@ -62,7 +65,8 @@ def compare(
             mapping=mapping,
         )
     if table.print(comparison.to_json(), *terminal.comparison_rows(comparison)):
-        terminal.say(*comparison.remarks)
+        with within(room(table.wide)):
+            terminal.say(*comparison.remarks)
         for name, reason in comparison.refused.items():
             terminal.complain(f"{name} does not fit: {reason}")
     found = any(row.certificate.found for row in comparison.rows)
@@ -83,7 +87,8 @@ def _side_by_side(
     """One network on several machines, a row each."""
     from mapper.api.side_by_side import side_by_side
     from mapper.cli import machine_table, terminal
-    from mapper.cli.table import print_table
+    from mapper.cli.table import print_table, room
+    from mapper.kind.text_table import within
 
     if problem.workload is None:
         raise InputError("WORKLOAD", "", "is missing; name the network that all machines are to run")
@@ -93,7 +98,8 @@ def _side_by_side(
             problem.workload, machines, problem.objective, problem.options, listening, report.machines
         )
     if table.print(found.to_json(), *machine_table.machine_rows(found)):
-        terminal.say(*machine_table.warning_lines(found))
+        with within(room(table.wide)):
+            terminal.say(*machine_table.warning_lines(found))
         print_table(*machine_table.layer_rows(found), wide=table.wide)
     mapped = any(row.certificate.found for row in found.rows)
     # Of machines that cannot run the network nothing is proven, and none is known of those that had no turn.

@@ -35,7 +35,8 @@ def explain(
         tell_proof(proof, problem, export is not None, format.value)
     from mapper.api.explaining import explain as api
     from mapper.api.explaining import export as write_model
-    from mapper.cli.terminal import complain
+    from mapper.cli.table import room
+    from mapper.cli.terminal import broken, complain
     from mapper.workloads.process.whole_file import is_stdout
 
     posed = (problem.workload, problem.arch, problem.objective, problem.options)
@@ -48,4 +49,6 @@ def explain(
     text = api(*posed, format.value)
     if as_json:
         text = dumped({"schema": "mapper.explanation/1", "format": format.value, "text": text})
+    elif format.value == "text":
+        text = "".join(f"{broken(line, room())}\n" for line in text.splitlines())
     print(text, end="")

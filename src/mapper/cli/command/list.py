@@ -19,14 +19,17 @@ def list_names(
 ) -> None:
     """List the names that the other commands take."""
     from mapper.cli import terminal
-    from mapper.kind.text_table import text_table
+    from mapper.cli.table import room
+    from mapper.kind.text_table import text_table, within
 
     rows = listed(what, kind)
     if as_json:
         print(dumped([vars(row) for row in rows]), end="")
-    elif any(row.kind is not None for row in rows):
-        cells = [(row.name, row.kind or "", row.description) for row in rows]
-        terminal.say(*text_table(("name", "kind", "description"), cells, words={"kind", "description"}))
-    else:
-        cells_alone = [(row.name, row.description) for row in rows]
-        terminal.say(*text_table(("name", "description"), cells_alone, words={"description"}))
+        return
+    with within(room()):
+        if any(row.kind is not None for row in rows):
+            cells = [(row.name, row.kind or "", row.description) for row in rows]
+            terminal.say(*text_table(("name", "kind", "description"), cells, words={"kind", "description"}))
+        else:
+            cells_alone = [(row.name, row.description) for row in rows]
+            terminal.say(*text_table(("name", "description"), cells_alone, words={"description"}))

@@ -40,7 +40,8 @@ def simulate(
     from mapper.api.verb import simulate as api
     from mapper.cli import terminal
     from mapper.cli.progress import COMPILING
-    from mapper.cli.table import print_table
+    from mapper.cli.table import print_table, room
+    from mapper.kind.text_table import within
     from mapper.models.plain import limited
 
     told: list[str] = []
@@ -57,7 +58,8 @@ def simulate(
         print(dumped(result), end="")
     else:
         print_table(*terminal.simulation_rows(result), wide=wide)
-        terminal.say(*(line for part in result["parts"] for line in part.get("notes", [])))
+        with within(room(wide)):
+            terminal.say(*(line for part in result["parts"] for line in part.get("notes", [])))
         weights = result["data"].get("weights")
         own = f", weights of {weights}" if weights else ""
         terminal.complain(f"data: seeded integers, seed {seed}{own}")

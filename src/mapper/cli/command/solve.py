@@ -47,13 +47,14 @@ def solve(
     wide: Wide = False,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
-    from mapper.api.problem import pose
-    from mapper.api.solving import run
-    from mapper.cli.table import import_tables
-    from mapper.models.plain import in_time
-    from mapper.workloads.process.whole_file import is_replaced, write_whole
+    with progress.reading():
+        from mapper.api.problem import pose
+        from mapper.api.solving import run
+        from mapper.cli.table import import_tables
+        from mapper.models.plain import in_time
+        from mapper.workloads.process.whole_file import is_replaced, write_whole
 
-    search = how.search(method)
+        search = how.search(method)
     check_writable(output)
     check_writable(certificate, "--certificate")
     check_plot(plot)
@@ -67,9 +68,11 @@ def solve(
     if search.time_limit is not None and not as_json:
         import_tables()
     with interruptible(search), contradictions_beside(output):
-        posed = in_time(
-            lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
-        )
+        with progress.reading():
+            posed = in_time(
+                lambda: pose(problem.workload, problem.arch, problem.objective, problem.options),
+                search.stopped,
+            )
         with progress.report(len(posed.parts)) as report:
 
             def finished(solution: Solution) -> None:
@@ -156,13 +159,14 @@ def _answer(
 ) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
-    from mapper.cli.table import print_table
+    from mapper.cli.table import print_table, room
+    from mapper.kind.text_table import within
     from mapper.models.plain import limited
 
     if (line := terminal.passed_over(solution)) is not None:
         terminal.complain(line)
     # What is there is shown at once: nothing of it waits for machine code.
-    with limited(lambda: None):
+    with limited(lambda: None), within(room(wide)):
         document = dumped(solution.to_json())
         if not _is_on_stdout(document, output, as_json):
             terminal.say(str(solution.posed))

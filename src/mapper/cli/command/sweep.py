@@ -48,11 +48,12 @@ def sweep(
     ] = False,
 ) -> None:
     """Solve a workload on a grid of machines."""
-    from mapper.cli.sweep_table import sweep_rows
-    from mapper.cli.terminal import complain, why_nothing
-    from mapper.models.plain import in_time
-    from mapper.sweeping.sweep import grid as machines_of
-    from mapper.sweeping.sweep import swept, varied_values
+    with progress.reading():
+        from mapper.cli.sweep_table import sweep_rows
+        from mapper.cli.terminal import complain, say, why_nothing
+        from mapper.models.plain import in_time
+        from mapper.sweeping.sweep import grid as machines_of
+        from mapper.sweeping.sweep import swept, varied_values
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
@@ -70,7 +71,8 @@ def sweep(
         _plan(problem, grid, search, table)
     with interruptible(search), ExitStack() as stack:
         posed = (problem.workload, problem.arch, grid, problem.objective, problem.options)
-        points, problems = in_time(lambda: machines_of(*posed), search.stopped)
+        with progress.reading():
+            points, problems = in_time(lambda: machines_of(*posed), search.stopped)
         report = stack.enter_context(progress.report(len(points)))
         cluster = None
         if engine is Engine.dask:
@@ -84,7 +86,9 @@ def sweep(
                 cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = swept(points, problems, listening, cluster, report.machines)
-    table.print(found.to_json(), *sweep_rows(found, problem.options.model), problem.objective)
+    is_read = table.print(found.to_json(), *sweep_rows(found, problem.options.model), problem.objective)
+    if is_read and len(found.posed.parts) > 1:
+        say(f"mapping: of the layer with most of the {found.posed.objective}")
     if plot is not None:
         from mapper.cli.plot import draw_sweep
 

@@ -43,6 +43,11 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
     def peak(self, machine: OverlayMachine) -> int:
         return machine.pes
 
+    def in_a_line(self, problem: SelectionProblem, part: Part) -> str:
+        from mapper.kind.algorithm_selection.view import one_line
+
+        return one_line(part)
+
     def layer_times(self, problem: SelectionProblem, part: Part) -> dict[str, float]:
         """The time of each layer's products, layouts apart."""
         assert part.breakdown is not None

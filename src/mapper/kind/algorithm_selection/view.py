@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
@@ -9,6 +10,7 @@ from mapper.kind.algorithm_selection.part import NamedSelection
 from mapper.kind.part import JsonValue, Part
 from mapper.kind.text_table import text_table
 from mapper.models.algorithm_selection.cost import evaluate
+from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.module import module_of, module_units
 
 MOST_SHOWN = 80
@@ -21,14 +23,10 @@ def selection_lines(problem: SelectionProblem, part: Part) -> list[str]:
     selection = part.mapping.selection
     height, width = selection.array
     spent = ", ".join(f"{cause} {count:,}" for cause, count in part.breakdown["cycles"].items() if count)
-    counts: dict[str, int] = {}
-    for choice in selection.choices:
-        named = f"{choice.algorithm}/{choice.dataflow}"
-        counts[named] = counts.get(named, 0) + 1
     lines = [
         f"  array    {height} x {width} ({height * width:,} PEs)",
         f"  cycles   {spent}",
-        "  chosen   " + ", ".join(f"{count} {named}" for named, count in sorted(counts.items())),
+        f"  chosen   {_chosen(selection)}",
     ]
     layers = part.breakdown["layers"]
     rows: list[tuple[str | int, ...]] = []
@@ -40,6 +38,18 @@ def selection_lines(problem: SelectionProblem, part: Part) -> list[str]:
     lines += ["", *(f"  {line}" for line in table)]
     more = len(problem.network.names) - MOST_SHOWN
     return [*lines, f"  and {more} more"] if more > 0 else lines
+
+
+def one_line(part: Part) -> str:
+    """The array, and how many layers are computed with what."""
+    assert isinstance(part.mapping, NamedSelection)
+    height, width = part.mapping.selection.array
+    return f"{height}x{width}: {_chosen(part.mapping.selection)}"
+
+
+def _chosen(selection: Selection) -> str:
+    counts = Counter(f"{choice.algorithm}/{choice.dataflow}" for choice in selection.choices)
+    return ", ".join(f"{count} {named}" for named, count in sorted(counts.items()))
 
 
 def compared_lines(problem: SelectionProblem, mappings: Mapping[str, JsonValue]) -> list[str]:

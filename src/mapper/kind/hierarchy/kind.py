@@ -25,7 +25,7 @@ from mapper.models.hierarchy.imperfect.digit import reached, with_last_passes
 from mapper.models.hierarchy.imperfect.limit import why_only_perfect
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
-from mapper.models.hierarchy.one_line import is_one_line, one_line_document
+from mapper.models.hierarchy.one_line import is_one_line, line_of, one_line_document
 from mapper.solver.front import CoDesigned, Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
@@ -44,6 +44,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
     def peak(self, machine: HierarchyMachine) -> int:
         return machine.units * machine.compute.rate
+
+    def in_a_line(self, problem: HierarchyProblem, part: Part) -> str:
+        return line_of(cast(HierarchyMapping, part.mapping), problem.nest)
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         return TILING.read(text, batch, dims)
@@ -73,7 +76,6 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def front(self, problem: HierarchyProblem, effort: Effort) -> Front[HierarchyMapping]:
         from mapper.solver.hierarchy.front import front
 
-        _only_perfect(problem, "--pareto", "trade-offs")
         return front(problem, effort)
 
     def limit_of(self, problem: HierarchyProblem) -> int | None:
@@ -164,13 +166,13 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         if not part.breakdown:
             return []
         lines = hierarchy_lines(part.mapping, part.breakdown, problem.nest)
-        more = imperfect_lines(problem, part) if problem.pins.imperfect else padding_lines(problem, part)
+        more = imperfect_lines(problem, part) if problem.pins.imperfect else padding_lines([(problem, part)])
         return [*lines[:-1], *more, lines[-1]]
 
     def describe_all(self, answered: Sequence[tuple[HierarchyProblem, Part]]) -> list[str]:
-        from mapper.kind.hierarchy.padding import padded_layers
+        from mapper.kind.hierarchy.padding import padding_lines
 
-        return padded_layers(answered)
+        return padding_lines(answered)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]

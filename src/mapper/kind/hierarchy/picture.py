@@ -9,7 +9,7 @@ from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.kind.cell import number
 from mapper.kind.hierarchy.roofline import roofline
 from mapper.kind.part import Part
-from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.models.hierarchy.mapping import HierarchyMapping, SpatialLoop, TemporalLoop
 from mapper.reporting.chart import stacked
 from mapper.reporting.colour import colours
 from mapper.reporting.drawing import figure, node, plain, table
@@ -43,13 +43,13 @@ def _nest(problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[
             kept = f"{plain(name)}: {words} words"
             title.append(node("span", kept, class_="stays", style=f"border-color: {chosen[name]}"))
         band = node("ol", class_="loops")
-        loops = [("for", "time", one.loop, one.trips, "") for one in level.temporal]
-        loops += [("parallel for", "space", one.loop, one.trips, f" ({one.axis})") for one in level.spatial]
-        for word, style, loop, trips, axis in loops:
+        loops = [("for", "time", one.loop, _turns(one)) for one in level.temporal]
+        loops += [("parallel for", "space", one.loop, f"{_turns(one)} ({one.axis})") for one in level.spatial]
+        for word, style, loop, turns in loops:
             band.append(
                 node(
                     "li",
-                    node("code", f"{word} {plain(loop)} = 0..{trips - 1}{axis}"),
+                    node("code", f"{word} {plain(loop)} = {turns}"),
                     class_=f"loop {style}",
                     data_level=plain(level.level),
                     data_loop=plain(loop),
@@ -62,6 +62,12 @@ def _nest(problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[
     side = f"border-left-color: {sides[name]}"
     inside.append(node("li", node("b", plain(name)), class_="level band", style=side))
     return node("figure", whole, node("figcaption", "Loop nest by level, and what each level keeps."))
+
+
+def _turns(loop: TemporalLoop | SpatialLoop) -> str:
+    """The values of a loop at a level, and those of its last pass where that is smaller."""
+    turns = f"0..{loop.trips - 1}"
+    return turns if loop.last is None else f"{turns}, at the end 0..{loop.last - 1}"
 
 
 def _table(problem: HierarchyProblem, breakdown: dict[str, Any]) -> Element:

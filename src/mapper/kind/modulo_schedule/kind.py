@@ -77,6 +77,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         """One operation of each PE, as if sums, loads and addresses took none."""
         return len(machine.all_pes)
 
+    def in_a_line(self, problem: Problem, part: Part) -> str | None:
+        from mapper.kind.modulo_schedule.view import one_line
+
+        return one_line(problem, part) if isinstance(problem, LayerProblem) else None
+
     def objectives_of(self, value: Value) -> tuple[Objective, ...]:
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 

@@ -75,6 +75,19 @@ def _limit_lines(problem: LayerProblem, algorithm: Algorithm, cycles: int) -> li
     ]
 
 
+def one_line(problem: LayerProblem, part: Part) -> str:
+    """The algorithm, and of each loop what it unrolls and its II."""
+    assert isinstance(part.mapping, NamedLayer)
+    mapping = part.mapping.mapping
+    algorithm = problem.choice(mapping.algorithm)
+    loops = []
+    for loop in mapping.loops:
+        names = algorithm.nests[loop.nest].names
+        unrolled = [f"{name}{count}" for name, count in zip(names, loop.box.unroll, strict=True) if count > 1]
+        loops.append(" ".join((*unrolled, f"II {loop.schedule.ii}")))
+    return f"{algorithm.name}: {' | '.join(loops)}" if loops else algorithm.name
+
+
 def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
     """Algorithm, where the cycles go, and a table of the loops, each with its nest."""
     assert isinstance(part.mapping, NamedLayer) and part.breakdown is not None

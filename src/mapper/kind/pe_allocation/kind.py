@@ -73,6 +73,12 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     def peak(self, machine: TcpaMachine) -> int:
         return machine.pe_count * machine.functional_units.convolution
 
+    def in_a_line(self, problem: AllocationProblem, part: Part) -> str:
+        """PEs of every layer."""
+        assert isinstance(part.mapping, NamedAllocation)
+        pes = zip(problem.network.names, part.mapping.allocation.pes, strict=True)
+        return ", ".join(f"{name} {count}" for name, count in pes)
+
     def layer_times(self, problem: AllocationProblem, part: Part) -> dict[str, float]:
         """How long each layer works on a frame; layers overlap."""
         assert part.breakdown is not None

@@ -8,7 +8,7 @@ from typing import Any
 from mapper.codegen.pe_allocation.chart import chart_lines
 from mapper.codegen.pe_allocation.grid_text import grid_lines
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.kind.text_table import text_table
+from mapper.kind.text_table import INDENT, ROOM, text_table
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.fusion import fusions
 from mapper.models.pe_allocation.mapping import Allocation
@@ -46,7 +46,8 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
         lines += ["", links_line(problem, allocation, [timing.z_out for timing in cost.timed])]
     lines += loading_lines(problem, allocation)
     if len(network.names) <= MOST_CHARTED:
-        lines += ["", *chart_lines(network.names, cost)]
+        room = ROOM.get()
+        lines += ["", *chart_lines(network.names, cost, None if room is None else room - INDENT)]
     if problem.model == "calculus" and allocation.mode != "layer-by-layer":
         lines += _slowed(network)
     return [f"  {line}".rstrip() for line in lines]

@@ -48,6 +48,9 @@ class WorkloadKind(Kind[Any, Any, Any]):
     def peak(self, machine: Any) -> int:
         return self.networks.peak(machine)
 
+    def in_a_line(self, problem: Any, part: Part) -> str | None:
+        return self._of(problem).in_a_line(problem, part)
+
     def macs(self, text: str, batch: int | None, dims: Dims) -> int:
         return self.networks.macs(text, batch, dims)
 

@@ -61,10 +61,10 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def work(self, problem: TilingProblem) -> int:
         return useful_operations(problem.nest)
 
-    def in_a_line(self, problem: TilingProblem, mapping: TilingMapping) -> str:
+    def in_a_line(self, problem: TilingProblem, part: Part) -> str:
         from mapper.kind.tiling.view import one_line
 
-        return one_line(mapping)
+        return one_line(cast(TilingMapping, part.mapping))
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         if is_kernel(text):

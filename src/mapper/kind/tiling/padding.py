@@ -39,12 +39,18 @@ def padding_lines(answered: Sequence[Answered]) -> list[str]:
     larger bounds would win where padding is off. Of a part that repeats another the other's figures hold."""
     if any(part.mapping is None or part.certificate.value is None for _, part in answered):
         return []
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + seconds_for(answered)
     grown = {part.name: dict(_mapping(part).padded) for _, part in answered}
     if any(grown.values()):
         return [_won(answered, grown, deadline)]
     is_off = not any(problem.padding.ranges for problem, _ in answered)
     return _worth(answered, deadline) if is_off else []
+
+
+def seconds_for(answered: Sequence[tuple[object, Part]]) -> float:
+    """How long other bounds may be searched for; after a search that was cut off, not at all."""
+    cut = any(part.certificate.stop in ("interrupted", "time_limit") for _, part in answered)
+    return 0.0 if cut else SECONDS
 
 
 def _won(answered: Sequence[Answered], grown: Mapping[str, Mapping[str, int]], deadline: float) -> str:

@@ -47,6 +47,11 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
     def peak(self, machine: SnowflakeMachine) -> int:
         return MACS * machine.clusters
 
+    def in_a_line(self, problem: PartitionProblem, part: Part) -> str:
+        from mapper.kind.trace_partition.view import one_line
+
+        return one_line(problem, part)
+
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which Snowflake does not run; try --arch srp-4x4")

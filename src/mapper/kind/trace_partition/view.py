@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.kind.part import Part
 from mapper.kind.text_table import text_table
+from mapper.kind.trace_partition.part import NamedPartition
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
@@ -52,6 +54,17 @@ def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str
     lines += ["", *(f"  {line}" for line in text_table(LAYER_HEADING, rows, WORDS))]
     more = len(traced) - MOST_SHOWN
     return [*lines, f"  and {more} more"] if more > 0 else lines
+
+
+def one_line(problem: PartitionProblem, part: Part) -> str:
+    """The decisions of the layer that takes most cycles."""
+    assert isinstance(part.mapping, NamedPartition)
+    partition = part.mapping.partition
+    costs = evaluate(problem.network, problem.machine, problem.configuration, partition).layers
+    longest = max(range(len(costs)), key=lambda place: costs[place].cycles)
+    row = _layer_row(problem.network.traced[longest], partition.layers[longest], costs[longest])
+    name, mode, sizes, order = row[:4]
+    return f"{name}: {mode} {sizes} {order}"
 
 
 def _layer_row(layer: TraceLayer, mapping: LayerMapping, cost: LayerCost) -> tuple[str | int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def test_last_passes_are_proven_simulated_and_written_so_that_they_can_be_read(
         strict = mapper.evaluate(nest, ARCH, path, OBJECTIVE).to_json()
         assert strict["cost"] == document["cost"]
         assert not strict["certificate"]["verified"]
+
+
+def test_a_report_shows_the_values_of_a_smaller_last_pass(nest: str) -> None:
+    page = mapper.report(mapper.solve(nest, ARCH, OBJECTIVE, fix=IMPERFECT))
+    assert re.search(r"J = 0\.\.\d+, at the end 0\.\.\d+", page)
+
+
+def test_trade_offs_of_imperfect_factors_are_proven_in_the_command_s_words(nest: str) -> None:
+    front = mapper.front(nest, ARCH, fix=IMPERFECT).to_json()
+    assert front["complete"]
+    plain = mapper.front(nest, ARCH, fix={"padding": "off"}).to_json()
+    fewest = [min(point["cost"]["cycles"] for point in own["points"]) for own in (front, plain)]
+    assert fewest[0] < fewest[1]
 
 
 def test_what_factors_may_be_is_said_in_a_line(nest: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ def product(tmp_path: Path) -> str:
     path = tmp_path / "product.yaml"
     path.write_text(PRODUCT, encoding="utf-8")
     return str(path)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the computer is, what padding won is found."""
+    monkeypatch.setattr("mapper.kind.tiling.padding.SECONDS", 60.0)
 
 
 def lines(solution: mapper.Solution) -> list[str]:
@@ -57,6 +64,30 @@ def test_a_padded_mapping_is_found_simulated_and_written_so_that_it_can_be_read(
         found = mapper.evaluate(product, ARCH, path, OBJECTIVE).to_json()
         assert found["cost"] == document["cost"]
         assert found["parts"][0]["mapping"]["padded"] == part["mapping"]["padded"]
+
+
+def test_a_network_says_what_its_layers_have_won_or_would_win(product: str) -> None:
+    for fix, said in (("auto", "less than"), ("off", "product J 11 → ")):
+        solution = mapper.solve(product, ARCH, OBJECTIVE, fix={"padding": fix})
+        problem, part = solution.posed.parts[0].problem, solution.parts[0]
+        again = replace(part, name="again", same_as=part.name)
+        (line,) = solution.posed.kind.describe_all([(problem, part), (problem, again)])
+        assert said in line and "product " in line
+    total = 2 * (part.certificate.value or 0)
+    auto = mapper.solve(product, ARCH, OBJECTIVE)
+    twice = [
+        (auto.posed.parts[0].problem, replace(auto.parts[0], same_as=same)) for same in (None, "product")
+    ]
+    (line,) = auto.posed.kind.describe_all(twice)
+    assert f"less than {total:,} with bounds as they are" in line
+
+
+def test_a_search_that_was_cut_off_is_not_followed_by_another(product: str) -> None:
+    solution = mapper.solve(product, ARCH, OBJECTIVE)
+    part = solution.parts[0]
+    cut = replace(part, certificate=replace(part.certificate, stop="interrupted"))
+    (line,) = solution.posed.kind.describe_all([(solution.posed.parts[0].problem, cut)])
+    assert "more iterations" in line and "as they are" not in line
 
 
 def test_a_padded_mapping_breaks_a_rule_where_padding_is_off(product: str, tmp_path: Path) -> None:

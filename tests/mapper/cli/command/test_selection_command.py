@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mapper.models.algorithm_selection import layer_cause
+from mapper.models.algorithm_selection.layer_cause import Causes, causes
+from mapper.sim.algorithm_selection.rtl import network
+from mapper.sim.algorithm_selection.rtl.network import RtlStep
 
 COST_KEYS = {"cycles", "latency_ms", "dsps", "energy_pj", "edp_pj_cycles"}
 SMALL = """3 3
@@ -104,6 +111,32 @@ def test_a_small_overlay_runs_as_verilog_word_for_word(mapper: Any, tmp_path: Pa
     assert abs(rtl["cycles"] - rtl["cycles_model"]) <= 0.05 * rtl["cycles_model"]
     assert all(step["equal"] for step in run["parts"][0]["rtl"]["steps"])
     assert {"conv0", "conv2", "conv4"} <= {step["name"] for step in run["parts"][0]["rtl"]["steps"]}
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_layer_of_the_verilog_that_is_too_slow_is_named_and_exits_1_though_the_sum_is_right(
+    mapper: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, late: int
+) -> None:
+    solution, said = tmp_path / "lenet5.json", {}
+    answer(mapper, "solve", "lenet5", "--arch", "dynamap-u200", "--max-pes", "16", "-o", str(solution))
+
+    def remembered(*of: Any) -> dict[str, Causes]:
+        said.update(causes(*of))
+        return said
+
+    def run(*_: Any) -> tuple[RtlStep, ...]:
+        """Of Verilog that takes what the model says, but a sixteenth more in a layer and as much less in another."""
+        moved = late * (said["conv1"].cycles // 16)
+        shift = {"conv1": moved, "conv2": -moved}
+        steps = {name: replace(one, moves=one.moves + shift.get(name, 0)) for name, one in said.items()}
+        return tuple(RtlStep(name, True, one.cycles, one.cycles, {}, one) for name, one in steps.items())
+
+    monkeypatch.setattr(layer_cause, "causes", remembered)
+    monkeypatch.setattr(network, "RtlMachine", lambda *_: nullcontext())
+    monkeypatch.setattr(network, "run_network", run)
+    code, out, _ = mapper("simulate", str(solution), "--rtl")
+    assert code == late
+    assert ("cycles off what the model says of them: conv1 (+6." in out) == bool(late)
 
 
 def test_the_overlay_and_a_coloured_network_are_generated(mapper: Any, tmp_path: Path) -> None:
