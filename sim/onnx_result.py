@@ -68,6 +68,41 @@ def onnx_results(model: onnx.ModelProto, weights: Tensors, given: Tensors, wante
     return dict(zip(wanted, session.run(list(wanted), dict(given)), strict=True))
 
 
+def onnx_integers(model: onnx.ModelProto, given: Tensors, name: str) -> npt.NDArray[Any]:
+    """A tensor of integers of a quantised ``model`` as onnxruntime has it when the model is run. It joins what stands
+    between DequantizeLinear and QuantizeLinear to operators on integers, which round otherwise than these do, but of
+    integers with sign only where nobody outside reads them (it makes them unsigned first), and not where two operators
+    do. So only what makes the tensor is run, with one operator behind that makes numbers of the integers again."""
+    import onnx
+    from onnx import helper, numpy_helper
+
+    changed, alive = onnx.ModelProto(), {name}
+    changed.CopyFrom(model)
+    graph, kept = changed.graph, []
+    for node in reversed(model.graph.node):
+        if not alive.isdisjoint(node.output):
+            alive.update(node.input)
+            kept.append(node)
+    constants = [one for one in model.graph.initializer if one.name in alive]
+    inputs = [one for one in model.graph.input if one.name in alive]
+    for field, values in (
+        (graph.node, [*reversed(kept)]),
+        (graph.initializer, constants),
+        (graph.input, inputs),
+    ):
+        del field[:]
+        field.extend(values)
+    own = {key: value for key, value in given.items() if key in alive}
+    if kept[0].op_type != "QuantizeLinear":
+        return np.asarray(onnx_results(changed, {}, own, [name])[name].astype(np.int64))
+    ends, real = list(kept[0].input[1:]), f"{name} as numbers"
+    graph.node.append(helper.make_node("DequantizeLinear", [name, *ends], [real]))
+    held = {one.name: numpy_helper.to_array(one).reshape(-1)[0] for one in constants if one.name in ends}
+    scale, zero = held[ends[0]], int(held[ends[1]]) if len(ends) > 1 else 0
+    numbers = onnx_results(changed, {}, own, [real])[real]
+    return np.asarray(np.rint(numbers / scale).astype(np.int64) + zero)
+
+
 def deviation(name: str, own: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Deviation:
     """How far the numbers ``own`` are from ``expected``, both in ONNX's order."""
     exact = expected.reshape(-1).astype(np.float64)

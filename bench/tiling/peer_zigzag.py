@@ -95,7 +95,7 @@ def run(name: str, folder: Path) -> tuple[float, float]:
     }
     for kind, document in documents.items():
         (folder / f"{kind}.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
-    energy, cycles, _ = get_hardware_performance_zigzag(
+    energy, cycles, *_ = get_hardware_performance_zigzag(
         *(str(folder / f"{kind}.yaml") for kind in ("layer", "machine", "mapping")),
         opt="EDP",
         dump_folder=str(folder / "out"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from mapper.models.algorithm_selection.number.network_number import LOWEST, Integers
 from mapper.models.algorithm_selection.overlay.running import adds
-from mapper.sim.onnx_result import onnx_results
+from mapper.sim.onnx_result import onnx_integers
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.operator_network import NetworkOperator
 from mapper.workloads.network.quantisation import RECTIFYING, QuantisedTensor
@@ -35,11 +35,12 @@ def addition_table(formats: Sequence[QuantisedTensor], merged: Sequence[NetworkO
     """Of operands and a result of three ``formats``, with the limits ``merged``: integers of 8 bits with sign
     [256, 256], by those of both operands from -128 on. The operators stand between lines that quantise, as
     onnxruntime fuses them."""
-    every, frame = np.arange(256) + LOWEST, {}
-    for name, one, along in zip("ab", formats, (every[:, np.newaxis], every), strict=False):
-        frame[name] = np.broadcast_to(along + one.offset, SHAPE).astype(np.uint8 if one.offset else np.int8)
-    made = onnx_results(_model(formats, merged), {}, frame, ["c"])["c"]
-    return np.asarray(made.astype(np.int64).reshape(256, 256) - formats[-1].offset)
+    frame = {}
+    for name, one, along in zip("ab", formats, ((256, 1), (256,)), strict=False):
+        reals = (np.arange(256) + LOWEST + one.offset - one.zero).astype(np.float32) * np.float32(one.scale)
+        frame[name] = np.broadcast_to(reals.reshape(along), SHAPE)
+    made = onnx_integers(_model(formats, merged), frame, "c")
+    return np.asarray(made.reshape(256, 256) - formats[-1].offset)
 
 
 def _model(formats: Sequence[QuantisedTensor], merged: Sequence[NetworkOperator]) -> onnx.ModelProto:
@@ -53,9 +54,13 @@ def _model(formats: Sequence[QuantisedTensor], merged: Sequence[NetworkOperator]
         constants[f"{name}.scale"] = np.float32(one.scale)
         constants[f"{name}.zero"] = np.uint8(one.zero) if one.offset else np.int8(one.zero)
         ends[name] = [f"{name}.scale", f"{name}.zero"]
-        kind = TensorProto.UINT8 if one.offset else TensorProto.INT8
-        given.append(helper.make_tensor_value_info(name, kind, SHAPE))
-    nodes = [helper.make_node("DequantizeLinear", [name, *ends[name]], [f"{name}.real"]) for name in "ab"]
+        given.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, SHAPE))
+    nodes = []
+    for name in "ab":
+        nodes.append(helper.make_node("QuantizeLinear", [name, *ends[name]], [f"{name}.integers"]))
+        nodes.append(
+            helper.make_node("DequantizeLinear", [f"{name}.integers", *ends[name]], [f"{name}.real"])
+        )
     nodes.append(helper.make_node("Add", ["a.real", "b.real"], ["real0"]))
     for place, operator in enumerate(merged):
         bounds = [key if operator.has(key) else "" for key in ("min", "max")] if operator.op == "Clip" else []

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from mapper.models.algorithm_selection.number.network_number import (
     LOWEST,
+    UNSIGNED,
     Integers,
     NetworkNumbers,
     requantised,
@@ -42,6 +43,12 @@ def finished(layer: NetworkLayer, sums: Integers, numbers: NetworkNumbers) -> In
     return _merged(layer, (requantised(sums, own.bias, own.factor, own.rounding) + zero).astype(np.int8))
 
 
+def looked_up(table: Integers, data: Integers) -> Integers:
+    """Integers [images, ...] by a table [256, ...] for each place of what follows, or of axes of 1 for all of one."""
+    places = np.arange(table[0].size).reshape(table.shape[1:])
+    return table.reshape(len(table), -1)[data.astype(np.int64) - LOWEST, places].astype(np.int8)
+
+
 def saturated(values: Integers) -> Integers:
     return np.clip(values, -128, 127).astype(np.int8)
 
@@ -64,7 +71,7 @@ def beside(
         return (_limited(layer, max_pool(centred[0], layer.window, layer.output_shape[2:]), numbers),)
     own = numbers.layers[layer.name]
     if own.table is not None:
-        return (own.table[inputs[0].astype(np.int64) - LOWEST].astype(np.int8),)
+        return (looked_up(own.table, inputs[0]),)
     if own.rounding is None and layer.work == "average_pool" and numbers.exact:
         return (_real_average(layer, inputs[0], numbers),)
     if own.rounding is None:
@@ -148,11 +155,11 @@ def _averaged(layer: NetworkLayer, centred: Integers, numbers: NetworkNumbers) -
 
 def _real_average(layer: NetworkLayer, data: Integers, numbers: NetworkNumbers) -> Integers:
     """As onnxruntime's QLinearAveragePool: numbers of single precision added in order, and rounded with the zero
-    point."""
+    point, that of integers without sign, which it makes of others."""
     source, target = numbers.formats[layer.inputs[0].memory], numbers.formats[layer.output]
     total, count = window_sums(source.values(data), layer.window, layer.output_shape[2:])
     mean = total / count.astype(np.float32) / np.float32(target.scale or 1)
-    made = np.rint(mean + np.float32(target.zero + target.offset)).astype(np.int64) - target.offset
+    made = np.rint(mean + np.float32(target.zero + UNSIGNED)).astype(np.int64) - UNSIGNED
     return _merged(layer, saturated(made))
 
 

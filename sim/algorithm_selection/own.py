@@ -9,7 +9,7 @@ import numpy as np
 
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.sim.algorithm_selection.network import Tensors
-from mapper.sim.onnx_result import deviation, onnx_results
+from mapper.sim.onnx_result import deviation, onnx_integers, onnx_results
 from mapper.workloads.network.network_layer import LayerNetwork
 
 if TYPE_CHECKING:
@@ -31,8 +31,10 @@ def beside_onnxruntime(
     if numbers.exact:
         # A tensor's integers are the file's own where it quantises what the layer makes.
         own = [name for name in tensors if integers.get(name)]
-        results = onnx_results(model, {}, frame, [integers[name] for name in own])
-        differ = {name: _different(numbers, name, made[name], results[integers[name]]) for name in own}
+        differ = {
+            name: _different(numbers, name, made[name], onnx_integers(model, frame, integers[name]))
+            for name in own
+        }
         return {
             "exact": True,
             "equal": not any(count for count, _ in differ.values()),

@@ -18,7 +18,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from tests.solver.conformance import M, P, Referee, check_agreement, check_outcome
 
-QUICK, THOROUGH = 60, 10_000
+QUICK, THOROUGH = 40, 10_000
 """Problems of a kind in the fast suite and in the slow one."""
 PART = 500
 """Problems in one test of the slow suite: all cores get some, and a failure is near the problem that shows it."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mapper.workloads.network.operator_network import NetworkOperator, OperatorNetwork
+from mapper.workloads.network.operator_network import NetworkOperator, OperatorNetwork, Shape
 from mapper.workloads.network.work import ACTIVATIONS
 
 QUANTISING = frozenset({"QuantizeLinear", "DequantizeLinear"})
@@ -24,6 +24,9 @@ KEEPING = frozenset({"Concat", "MaxPool", "GlobalMaxPool"})
 """What hands on integers as they are."""
 RECTIFYING = frozenset({"Relu", "Clip"})
 """What may be merged where nothing but a limit changes."""
+CONSTANT = frozenset({"Add", "Sub", "Mul", "Div"})
+"""What a tensor of integers and a constant may be put together by. Integers are rounded before and after, so that this
+cannot be merged into the layer before."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ def without_quantising(network: OperatorNetwork) -> OperatorNetwork:
 
 def with_requantising(network: OperatorNetwork, formats: Mapping[str, QuantisedTensor]) -> OperatorNetwork:
     """``network``, which is ``without_quantising``, with operators that bring integers from one format to another:
-    those that a concatenation or a max pool reads to that of its result, and activations of unlike operand and result.
+    those that a concatenation or a max pool reads to that of its result, activations of unlike operand and result, and
+    what a constant is added to or multiplied with.
     ``formats`` by tensor; those that have none are left alone."""
     operators: list[NetworkOperator] = []
     tensors = dict(network.tensors)
@@ -113,9 +117,20 @@ def with_requantising(network: OperatorNetwork, formats: Mapping[str, QuantisedT
         elif operator.op in ACTIVATIONS and wanted is not None and len(operator.operands) == 1:
             merges = operator.inputs[0] not in formats or (operator.op in RECTIFYING and not unlike)
             operators.append(operator if merges else replace(operator, op=f"{INTEGER}{operator.op}"))
+        elif wanted is not None and _meets_constant(operator, formats, tensors):
+            operators.append(replace(operator, op=f"{INTEGER}{operator.op}"))
         else:
             operators.append(operator)
     return replace(network, operators=tuple(operators), tensors=tensors)
+
+
+def _meets_constant(
+    operator: NetworkOperator, formats: Mapping[str, QuantisedTensor], tensors: Mapping[str, Shape]
+) -> bool:
+    """Whether integers of a known format meet a constant, and as many leave."""
+    single = operator.op in CONSTANT and len(operator.inputs) == 1 and len(operator.weights) == 1
+    read = operator.inputs[0] if single else ""
+    return read in formats and tensors[read] == tensors[operator.output]
 
 
 def _unlike(

@@ -17,6 +17,7 @@ from mapper.models.algorithm_selection.number.mantissa import mantissas
 from mapper.models.algorithm_selection.number.network_number import (
     HIGHEST,
     LOWEST,
+    UNSIGNED,
     Integers,
     Rounding,
     requantised,
@@ -73,26 +74,24 @@ def fitted_rescaling(ratio: float, zeros: tuple[int, int], table: Integers) -> F
     return min((whole.tried((1,), 0, near, zeros[1]) for near in _near(ratio)), key=lambda one: one.wrong)
 
 
-def fitted_addition(
-    ratios: tuple[float, float], zeros: tuple[int, int, int], offset: int, table: Integers
-) -> Fit:
+def fitted_addition(ratios: tuple[float, float], zeros: tuple[int, int, int], table: Integers) -> Fit:
     """The units' numbers for ``table`` [256, 256], by two integers from -128 on: without their zero points times their
-    ``ratios``, plus the result's zero point, the last of ``zeros``. As onnxruntime does, the latter, of integers that
-    are ``offset`` more, is in the sum when that is rounded, so that it decides what is even."""
+    ``ratios``, plus the result's zero point, the last of ``zeros``. As onnxruntime does, the latter, of integers
+    without sign, is in the sum when that is rounded, so that it decides what is even."""
     operands = np.indices(table.shape).reshape(2, -1) + LOWEST - np.array(zeros[:2])[:, np.newaxis]
     whole = _Table(operands, table.reshape(-1), (int(table.min()), int(table.max())))
     exact = np.array(ratios) @ operands
     close = whole.part(np.abs(exact - np.floor(exact) - 0.5) < CLOSE)
     best: tuple[Fit, np.float32] | None = None
-    for times, bias, scale in _sums(ratios, zeros[2] + offset):
+    for times, bias, scale in _sums(ratios, zeros[2] + UNSIGNED):
         for near in _near(scale):
-            found = close.tried(times, bias, near, -offset)
+            found = close.tried(times, bias, near, -UNSIGNED)
             if best is None or found.wrong < best[0].wrong:
                 best = found, near
             if not found.wrong:
-                return whole.tried(times, bias, near, -offset)
+                return whole.tried(times, bias, near, -UNSIGNED)
     assert best is not None
-    return whole.tried(best[0].times, best[0].bias, best[1], -offset)
+    return whole.tried(best[0].times, best[0].bias, best[1], -UNSIGNED)
 
 
 def meets_halves(ratio: float, largest: int) -> bool:

@@ -13,6 +13,8 @@ from mapper.workloads.network.network_layer import NetworkLayer
 
 Integers = npt.NDArray[Any]
 LOWEST, HIGHEST = -128, 127
+UNSIGNED = 128
+"""What integers without sign are more: those that onnxruntime makes of all before it computes with them."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class LayerNumbers:
     magnitude that a sum may have. ``times``: factors of the operands of an addition, and ``zeros`` the zero points
     of those and of its result as the units take them, where they are others than the formats'. ``rounding``: None
     of a layer that only the host has numbers for. ``table``: its results for the integers from -128 on, if it has
-    such a form."""
+    such a form, [256] or a table for each place of its maps [256, ...], of all where an axis is 1."""
 
     kernels: Integers
     bias: Integers

@@ -4,6 +4,7 @@ computes with as arrays. Kernels, biases and factors of the array's layers are i
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -20,12 +21,14 @@ from mapper.models.algorithm_selection.number.network_number import (
     NetworkNumbers,
     Rounding,
 )
+from mapper.models.algorithm_selection.number.own import CONSTANTS
 from mapper.workloads.document import InputError, validation_error
-from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
 Word = Annotated[int, Field(ge=-(1 << 40), le=1 << 40, strict=True)]
 Short = Annotated[int, Field(ge=-(1 << 16), le=1 << 16, strict=True)]
 Zero = Annotated[int, Field(ge=-(1 << 10), le=1 << 10, strict=True)]
+Place = Annotated[int, Field(ge=1, le=CONSTANTS, strict=True)]
 Words = Annotated[tuple[Word, ...], Field(max_length=1 << 20)]
 PRODUCTS = ("convolution", "fully_connected")
 LARGEST_BYTES = 4 << 30
@@ -61,7 +64,8 @@ class _Layer(_Part):
     zeros: Annotated[tuple[Short, ...], Field(max_length=1 << 10)] = ()
     bias: Words = (0,)
     factor: Words = (1,)
-    table: Annotated[tuple[Zero, ...], Field(min_length=256, max_length=256)] | None = None
+    table: Annotated[tuple[Zero, ...], Field(min_length=256, max_length=256 * CONSTANTS)] | None = None
+    places: Annotated[tuple[Place, ...], Field(max_length=8)] = ()
 
 
 class _Document(_Part):
@@ -92,7 +96,9 @@ def _layer_document(own: LayerNumbers, work: str) -> dict[str, Any]:
     }
     if work not in PRODUCTS:
         found |= {"bias": own.bias.tolist(), "factor": own.factor.tolist()}
-    return found if own.table is None else {**found, "table": own.table.tolist()}
+    if own.table is None:
+        return found
+    return {**found, "table": own.table.reshape(-1).tolist(), "places": list(own.table.shape[1:])}
 
 
 def host_constants(network: LayerNetwork, numbers: NetworkNumbers) -> bytes:
@@ -139,7 +145,7 @@ def read_numbers(
         given = (none, np.array(own.bias, np.int64), np.array(own.factor, np.int64))
         kernels, bias, factor = products.get(name, given)
         rounding = None if own.rounding is None else Rounding(**own.rounding.model_dump())
-        table = None if own.table is None else np.array(own.table, np.int64)
+        table = _table(own, network.layer(name), source)
         layers[name] = LayerNumbers(kernels, bias, factor, rounding, own.sums, own.times, own.zeros, table)
     for layer in network.layers:
         own, operands = found.layers[layer.name], len(layer.inputs)
@@ -148,6 +154,19 @@ def read_numbers(
     formats = {name: Format(one.scale, one.zero, one.offset) for name, one in found.formats.items()}
     weights = _read_constants(network, constants, source)
     return NetworkNumbers(layers, formats, weights, found.origin, found.exact)
+
+
+def _table(own: _Layer, layer: NetworkLayer, source: str) -> Integers | None:
+    if own.table is None:
+        return None
+    given = layer.inputs[0].shape[1:]
+    fits = not own.places or (
+        len(own.places) == len(given)
+        and all(one in (1, size) for one, size in zip(own.places, given, strict=True))
+    )
+    if len(own.table) != 256 * math.prod(own.places) or not fits:
+        raise InputError(source, f"numbers.layers.{layer.name[:60]}.places", "are not those of its table")
+    return np.array(own.table, np.int64).reshape(256, *own.places)
 
 
 def _read_constants(network: LayerNetwork, data: bytes, source: str) -> dict[str, npt.NDArray[Any]]:

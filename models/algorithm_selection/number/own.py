@@ -30,7 +30,13 @@ from mapper.models.algorithm_selection.number.network_number import (
 )
 from mapper.models.algorithm_selection.number.seeded import SCALES
 from mapper.models.algorithm_selection.number.slope import SLOPE_BITS
-from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, requantises
+from mapper.models.algorithm_selection.overlay.running import (
+    activates,
+    adds,
+    averages,
+    meets_constant,
+    requantises,
+)
 from mapper.models.scale import factor_and_shift
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
@@ -44,6 +50,8 @@ Tables = Mapping[str, Integers]
 Doubles = npt.NDArray[np.float64]
 FACTOR_BITS = 30
 SPAN = HIGHEST - LOWEST
+CONSTANTS = 4096
+"""Numbers that a constant may have which meets integers: each is a table of 256."""
 TIMES_BITS = 17
 
 
@@ -83,7 +91,7 @@ def quantised_numbers(
     network: LayerNetwork, weights: Tensors, quantisation: Quantisation, origin: str, sums: Tables
 ) -> NetworkNumbers:
     """The numbers of a network whose tensors and weights are quantised: those that it has. ``sums``: what additions
-    make of all pairs of integers from -128 on, by layer."""
+    make of all pairs of integers from -128 on, and what constants make of all integers, by layer."""
     formats = {
         name: Format(one.scale, one.zero - one.offset, one.offset)
         for name, one in quantisation.tensors.items()
@@ -96,14 +104,18 @@ def quantised_numbers(
 
 
 def check_constants(network: LayerNetwork) -> None:
-    """Raises: InputError if a constant is added to the maps of a quantised network, or they are scaled by one:
-    onnxruntime rounds before and after it in its own way, so that neither a bias nor the host's single precision gives
-    its integers."""
+    """Raises: InputError if a constant meets maps of a quantised network that are no integers there, or nothing says
+    what its result is rounded to, or has more than ``CONSTANTS`` numbers: onnxruntime rounds before and after it in its
+    own way, so that neither a bias nor the host's single precision gives its integers."""
     for layer in network.layers:
+        size = max((math.prod(shape) for _, shape in layer.operator.weights), default=0)
+        if meets_constant(layer) and size > CONSTANTS:
+            remedy = f"has a constant of {size} numbers; {CONSTANTS} are read"
+            raise InputError(network.name, f"{layer.op} {layer.source!r}", remedy)
         own = (layer.operator,) if layer.work == "elementwise" and layer.op == "Add" else ()
         for operator in (*own, *(one for one in layer.merged if one.op in SCALES)):
             if operator.weights:
-                remedy = "has a constant, for which integers have no unit; fold it into the product before quantising"
+                remedy = "has a constant, but no integers on both sides; quantise what it reads and makes"
                 raise InputError(network.name, f"{operator.op} {operator.source!r}", remedy)
 
 
@@ -120,6 +132,8 @@ class _Layer:
         layer = self.layer
         if layer.work in ("convolution", "fully_connected"):
             return self._product()
+        if meets_constant(layer):
+            return replace(self._plain(None), table=self.sums[layer.name])
         if requantises(layer):
             return self._table()
         if averages(layer) or (layer.work == "average_pool" and self.quantisation is not None):
@@ -230,7 +244,7 @@ class _Layer:
         target = self._format(self.layer.output)
         unit, zeros = np.float32(target.scale or 1), (first.zero, second.zero, target.zero)
         ratios = (float(np.float32(first.scale or 1) / unit), float(np.float32(second.scale or 1) / unit))
-        fit = fitted_addition(ratios, zeros, target.offset, self.sums[self.layer.name])
+        fit = fitted_addition(ratios, zeros, self.sums[self.layer.name])
         none, bias, factor = np.zeros((0, 0, 0, 1), np.int64), np.array([fit.bias]), np.array([fit.factor])
         return LayerNumbers(none, bias, factor, fit.rounding, times=fit.times, zeros=(*zeros[:2], fit.zero))
 

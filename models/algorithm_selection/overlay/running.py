@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mapper.models.algorithm_selection.number.average import counts, mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
-from mapper.workloads.network.quantisation import INTEGER, REQUANTISE
+from mapper.workloads.network.quantisation import CONSTANT, INTEGER, REQUANTISE
 from mapper.workloads.network.work import ACTIVATIONS
 
 MOVE_WORDS = 80
@@ -143,6 +143,11 @@ def requantises(layer: NetworkLayer) -> bool:
     return layer.op == REQUANTISE or (
         layer.op.removeprefix(INTEGER) in ACTIVATIONS and layer.op.startswith(INTEGER)
     )
+
+
+def meets_constant(layer: NetworkLayer) -> bool:
+    """Whether a layer makes integers of others and of a constant."""
+    return layer.op.startswith(INTEGER) and layer.op.removeprefix(INTEGER) in CONSTANT
 
 
 def chunks(layer: NetworkLayer) -> list[tuple[int, int]]:

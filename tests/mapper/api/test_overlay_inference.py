@@ -17,7 +17,11 @@ from mapper.cli.app import app
 from mapper.kind.algorithm_selection.inference import OverlayInference
 from mapper.workloads.document import InputError
 from mapper.workloads.network.builder import NetworkBuilder
-from tests.sim.algorithm_selection.quantised import drawn_weights, integer_operator_file
+from tests.sim.algorithm_selection.quantised import (
+    constant_file,
+    drawn_weights,
+    integer_operator_file,
+)
 
 
 def generated(path: Path) -> OverlayInference:
@@ -69,6 +73,20 @@ def test_a_network_in_floats_with_layers_beside_the_overlay_is_near_to_onnxrunti
     image = np.random.default_rng(1).integers(-127, 128, (1, 3, 8, 7)).astype(np.float32) / 128
     made, wanted = generated(path).run(image), on_onnxruntime(path, image)
     assert np.abs(made - wanted).max() < 0.1 * np.abs(wanted).max()
+
+
+def test_what_meets_a_constant_runs_from_its_tables(tmp_path: Path) -> None:
+    path = constant_file(tmp_path, "Mul", (5, 1, 8))
+    image = np.random.default_rng(4).uniform(-1, 1, (1, 3, 8, 8)).astype(np.float32)
+    found = generated(path)
+    made = found.run(image)
+    assert isinstance(made, np.ndarray)
+    assert np.array_equal(made, on_onnxruntime(path, image)) and "mul1" in found.notes[0]
+    fields = json.loads((tmp_path / "out" / "network.json").read_text())
+    fields["numbers"]["layers"]["mul1"]["places"] = [8, 1, 5]
+    (tmp_path / "out" / "network.json").write_text(json.dumps(fields))
+    with pytest.raises(InputError, match=r"numbers.layers.mul1.places: are not those of its table"):
+        api.load(tmp_path / "out")
 
 
 def test_the_shell_runs_what_was_generated(quantised: Path, tmp_path: Path) -> None:

@@ -130,20 +130,43 @@ def averaged_file(folder: Path, seed: int) -> Path:
     return path
 
 
-def constant_file(folder: Path) -> Path:
-    """A convolution, whose integers a constant of integers is added to."""
-    net = QuantisedBuilder(3, signed=False, per_map=False)
+def constant_file(
+    folder: Path,
+    op: str = "Add",
+    shape: tuple[int, ...] = (1, 5, 1, 1),
+    *,
+    floats: bool = False,
+    first: bool = False,
+    signed: bool = False,
+) -> Path:
+    """A convolution whose integers meet a constant of such a shape, of integers or not, as the ``first`` operand or the
+    second; and another that reads the result."""
+    net = QuantisedBuilder(3, signed=signed, per_map=False)
     x = net.quantised(net.convolution(net.quantised("x", 1 / 127, 128), 1 / 127, "conv1", (3, 5)), 0.04, 120)
-    given = [
-        net.constant("c", np.full((1, 5, 1, 1), 131, np.uint8)),
-        net.constant("c.scale", np.float32(0.03)),
-    ]
-    added = net.node("DequantizeLinear", [*given, net.constant("c.zero", np.uint8(100))], "c.reals")
-    model = net.model(net.quantised(net.node("Add", [x, added], "add1"), 0.06, 121), 8)
+    if floats:
+        constant = net.constant("c", (net.random.random(shape) + 0.1).astype(np.float32))
+    else:
+        integers = net.random.integers(110, 256, shape).astype(np.uint8)
+        given = [net.constant("c", integers), net.constant("c.scale", np.float32(0.03))]
+        constant = net.node("DequantizeLinear", [*given, net.constant("c.zero", np.uint8(100))], "c.reals")
+    x = net.quantised(net.node(op, [constant, x] if first else [x, constant], "met"), 0.06, 121)
+    size = shape[-1] if shape[-1:] > (8,) else 8
+    model = net.model(net.quantised(net.convolution(x, 0.06, "conv2", (5, 5)), 0.4, 125), size)
     model.graph.output[0].CopyFrom(
-        helper.make_tensor_value_info("add1.reals", TensorProto.FLOAT, [1, 5, 8, 8])
+        helper.make_tensor_value_info("conv2.reals", TensorProto.FLOAT, [1, 5, size, size])
     )
     path = folder / "constant.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def rectified_constant_file(folder: Path) -> Path:
+    """A constant whose sum is rounded only after a limit."""
+    path = constant_file(folder)
+    model = onnx.load(path)
+    at, node = next((at, one) for at, one in enumerate(model.graph.node) if one.output[0] == "met")
+    node.output[0] = "unlimited"
+    model.graph.node.insert(at + 1, helper.make_node("Relu", ["unlimited"], ["met"]))
     onnx.save(model, path)
     return path
 

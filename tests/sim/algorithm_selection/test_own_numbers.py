@@ -19,6 +19,7 @@ from mapper.sim.algorithm_selection.addition import addition_table
 from mapper.sim.algorithm_selection.network import Overlay
 from mapper.sim.algorithm_selection.own import beside_onnxruntime
 from mapper.sim.algorithm_selection.rtl.network import run_network
+from mapper.sim.onnx_result import onnx_results
 from mapper.workloads.document import InputError
 from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
@@ -33,6 +34,7 @@ from tests.sim.algorithm_selection.quantised import (
     joined_file,
     operator_file,
     quantised_file,
+    rectified_constant_file,
 )
 
 
@@ -53,6 +55,11 @@ def equals_onnxruntime(network: LayerNetwork, seed: int) -> Run:
         pass
     found = beside_onnxruntime(network, run.numbers, run.model, run.frame, work.results, run.integers or {})
     assert found["equal"], found
+    # Nor are the network's own results others than those of a session that is asked for nothing else.
+    for one in network.outputs:
+        real = onnx_results(run.model, {}, run.frame, [one.tensor])[one.tensor]
+        made = run.numbers.formats[one.memory].values(work.results[one.memory])
+        assert np.array_equal(made.reshape(real.shape), real)
     return run
 
 
@@ -85,9 +92,36 @@ def test_operators_on_integers_give_those_of_onnxruntime(tmp_path: Path) -> None
     equals_onnxruntime(network, 2)
 
 
-def test_a_constant_that_is_added_to_integers_is_refused_in_a_line(tmp_path: Path) -> None:
-    network = read_network(str(constant_file(tmp_path)), None, NO_DIMS).value
-    with pytest.raises(InputError, match=r"Add 'add1': has a constant.*fold it into the product"):
+@pytest.mark.parametrize(
+    ("shape", "floats", "first", "signed"),
+    [
+        ((), False, False, False),
+        ((5, 1, 1), True, False, True),
+        ((1, 5, 8, 8), False, True, True),
+        ((8,), True, True, False),
+    ],
+)
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul", "Div"])
+def test_a_constant_that_meets_integers_gives_those_of_onnxruntime_beside_the_overlay(
+    op: str, shape: tuple[int, ...], floats: bool, first: bool, signed: bool, tmp_path: Path
+) -> None:
+    path = constant_file(tmp_path, op, shape, floats=floats, first=first, signed=signed)
+    network = read_network(str(path), None, NO_DIMS).value
+    assert [layer.op for layer in network.layers] == ["Conv", f"QLinear{op}", "Conv"]
+    run = equals_onnxruntime(network, 0)
+    made = programs(sequence_of(network), network, numbers=run.numbers)
+    assert [bool(one.reason) for one in made] == [False, True, False]
+
+
+def test_a_constant_whose_sum_is_no_integer_is_refused_in_a_line(tmp_path: Path) -> None:
+    network = read_network(str(rectified_constant_file(tmp_path)), None, NO_DIMS).value
+    with pytest.raises(InputError, match=r"Add 'unlimited': has a constant, but no integers on both sides"):
+        run_of(network, 0)
+
+
+def test_a_constant_of_more_numbers_than_tables_are_made_for_is_refused_in_a_line(tmp_path: Path) -> None:
+    network = read_network(str(constant_file(tmp_path, "Add", (1, 5, 40, 40))), None, NO_DIMS).value
+    with pytest.raises(InputError, match=r"QLinearAdd 'met': has a constant of 8000 numbers; 4096 are read"):
         run_of(network, 0)
 
 
@@ -102,15 +136,16 @@ def test_every_pair_of_integers_is_added_as_onnxruntime_adds_it() -> None:
     drawn = [
         (np.exp(random.uniform(-3, 0, 3)).tolist(), random.integers(0, 256, 3).tolist()) for _ in range(8)
     ]
-    for scales, zeros in [*halves, *drawn]:
+    for case, (scales, zeros) in enumerate([*halves, *drawn]):
+        offset = 128 * (case % 2)
         first, second, made = (
-            QuantisedTensor(float(np.float32(one)), int(zero), 128, "")
+            QuantisedTensor(float(np.float32(one)), int(zero) - 128 + offset, offset, "")
             for one, zero in zip(scales, zeros, strict=True)
         )
         unit = np.float32(made.scale)
         ratios = float(np.float32(first.scale) / unit), float(np.float32(second.scale) / unit)
-        points = (first.zero - 128, second.zero - 128, made.zero - 128)
-        fit = fitted_addition(ratios, points, 128, addition_table([first, second, made]))
+        points = (first.zero - offset, second.zero - offset, made.zero - offset)
+        fit = fitted_addition(ratios, points, addition_table([first, second, made]))
         assert fit.wrong == 0, (scales, zeros)
 
 

@@ -175,6 +175,7 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
     def simulate_rtl(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.kind.algorithm_selection.numbers import run_of
         from mapper.models.algorithm_selection.layer_cause import causes
+        from mapper.sim.algorithm_selection.host import hosted
         from mapper.sim.algorithm_selection.rtl.network import report_rtl
 
         run = run_of(part.workload, seed)
@@ -183,6 +184,8 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
         assert cost is not None
         said = causes(part.problem.network, mapping)
         result = report_rtl(control, part.workload, files, cost["cycles"], said, seed, run)
+        ran = [one["name"] for one in result["steps"]]
+        result["host"] = hosted(part.workload, ran, part.problem.machine)
         return {**result, "notes": selection_part.rtl_lines(result, mapping.array)}
 
     def generate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, str | bytes]:

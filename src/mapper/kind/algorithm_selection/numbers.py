@@ -19,6 +19,7 @@ from mapper.models.algorithm_selection.number.own import (
 )
 from mapper.models.algorithm_selection.number.seeded import seeded_numbers
 from mapper.sim.algorithm_selection.addition import addition_tables
+from mapper.sim.algorithm_selection.constant import constant_tables
 from mapper.sim.algorithm_selection.network import Drawn
 from mapper.sim.algorithm_selection.network import seeded_inputs as integer_inputs
 from mapper.workloads.document import InputError
@@ -48,7 +49,7 @@ def run_of(network: LayerNetwork, seed: int) -> Run:
     """The network's own weights if its file is there as it was and its operators have numbers here, else drawn ones; a
     seeded frame.
 
-    Raises: InputError if the file cannot be read, or constants are added to quantised maps.
+    Raises: InputError if the file cannot be read, or constants meet what is not quantised.
     """
     found = file_weights(network)
     model = network_model(network) if found is not None else None
@@ -75,6 +76,7 @@ def file_formats(network: LayerNetwork) -> Mapping[str, QuantisedTensor]:
 
 
 def _own(network: LayerNetwork, model: onnx.ModelProto, weights: Tensors, origin: str, seed: int) -> Run:
+    from mapper.workloads.onnx.integer_operator import unfolded
     from mapper.workloads.onnx.quantisation import quantisation_of
 
     frames = [
@@ -89,7 +91,8 @@ def _own(network: LayerNetwork, model: onnx.ModelProto, weights: Tensors, origin
         numbers = own_numbers(network, weights, formats_of(network, largest), origin)
         integers: dict[str, str] = {}
     else:
-        sums = addition_tables(network, quantisation.tensors)
+        constants = constant_tables(network, unfolded(model), quantisation.tensors)
+        sums = addition_tables(network, quantisation.tensors) | constants
         numbers = quantised_numbers(network, weights, quantisation, origin, sums)
         formats = dict(numbers.formats)
         for name, size in largest.items():

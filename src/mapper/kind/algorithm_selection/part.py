@@ -237,13 +237,13 @@ def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) ->
 def rtl_lines(result: Mapping[str, Any], array: tuple[int, int]) -> list[str]:
     """What ``mapper simulate --rtl`` says in words: the whole, its causes, and the layers that are farthest off."""
     from mapper.sim.algorithm_selection.agreement import beyond_line
+    from mapper.sim.algorithm_selection.host import hosted_line
 
     cycles, model = result["cycles"], result["cycles_model"]
     said = f"Verilog: {len(result['steps'])} steps run on {array[0]}x{array[1]} PEs, "
     said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
     said += f"{cycles:,} cycles; the model says {model:,}"
-    said += f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
-    lines = [said]
+    lines = [said, hosted_line(result["host"])]
     verilog, stated = result["causes"]["verilog"], result["causes"]["model"]
     if any(stated.values()):
         own = ", ".join(f"{cause} {verilog[cause]:,} ({stated[cause]:,})" for cause in stated)

@@ -137,6 +137,7 @@ def test_a_layer_of_the_verilog_that_is_too_slow_is_named_and_exits_1_though_the
     code, out, _ = mapper("simulate", str(solution), "--rtl")
     assert code == late
     assert ("cycles off what the model says of them: conv1 (+6." in out) == bool(late)
+    assert "beside the overlay, not counted: softmax1 (at least" in out
 
 
 def test_the_overlay_and_a_coloured_network_are_generated(mapper: Any, tmp_path: Path) -> None:
