@@ -115,7 +115,7 @@ class Link:
                 total += often * (self._together(event, own) if meet else self._apart(event, own))
         return total
 
-    def _apart(self, event: Event, states: Mapping[str, list[State]]) -> int:
+    def _apart(self, event: Event, states: Mapping[str, Sequence[State]]) -> int:
         """New words of all tiles, none of which is another's."""
         options = []
         for loop, own in states.items():
@@ -127,9 +127,16 @@ class Link:
             )
         total = 0
         for row in product(*options):
-            sizes = {loop: size for loop, size, _ in row}
-            total += math.prod(many for _, _, many in row) * self._new(sizes, event)
+            key = event.turns, tuple(size for _, size, _ in row)
+            if key not in self._known:
+                self._known[key] = self._new({loop: size for loop, size, _ in row}, event)
+            total += math.prod([many for _, _, many in row]) * self._known[key]
         return total
+
+    @cached_property
+    def _known(self) -> dict[tuple[int | None, tuple[int, ...]], int]:
+        """New words by event and sizes of the loops that move the tensor, in the order of ``chains``."""
+        return {}
 
     def _new(self, sizes: Sizes, event: Event) -> int:
         """Words of a tile of these sizes that its instance did not have before."""
@@ -172,7 +179,7 @@ class Link:
     def _moved(self, loop: str, by: int) -> tuple[int, ...]:
         return tuple(dict(one.coefficients).get(loop, 0) * by for one in self.operand.index)
 
-    def _together(self, event: Event, states: Mapping[str, list[State]]) -> int:
+    def _together(self, event: Event, states: Mapping[str, Sequence[State]]) -> int:
         """New words of all tiles, those that several instances take at one moment counted once."""
         total = 0
         for row in product(*([(loop, one) for one in own] for loop, own in states.items())):

@@ -64,8 +64,18 @@ class Chain:
             found.append(own)
         return tuple(reversed(found))
 
-    def states(self, asked: Sequence[int]) -> list[State]:
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], tuple[State, ...]]:
+        return {}
+
+    def states(self, asked: Sequence[int]) -> tuple[State, ...]:
         """How many instances run at the moments that are asked for, digit by digit."""
+        key = tuple(asked)
+        if key not in self._known:
+            self._known[key] = tuple(self._states(key))
+        return self._known[key]
+
+    def _states(self, asked: tuple[int, ...]) -> list[State]:
         found: list[State] = []
         sure = 0
         for place, (digit, own, want) in enumerate(zip(self.digits, self.last, asked, strict=True)):

@@ -47,8 +47,9 @@ class CutFront(CutSearch):
         """The points, ascending by energy."""
         self.gather()
         self.work()
-        waiting = self.heap[0][0] if self.heap else math.inf
-        return self.points.front(self.asked, min(waiting, self.undecided), self.stop, self.trials.tried)
+        return self.points.front(
+            self.asked, min(self.waiting.least, self.undecided), self.stop, self.trials.tried
+        )
 
 
 def cut_front(

@@ -8,11 +8,10 @@ bound what is not known; nothing is proven unless they reach the best mapping.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
-from itertools import count, product
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from mapper.solver.hierarchy.imperfect.bound_kernel import SHY
 from mapper.solver.hierarchy.imperfect.cell import TOO_MANY, UNKNOWN
 from mapper.solver.hierarchy.imperfect.fan import in_space, spaces_of
 from mapper.solver.hierarchy.imperfect.node_kernel import children, widest
+from mapper.solver.hierarchy.imperfect.waiting import Batch, Node, Waiting
 from mapper.solver.hierarchy.padding.bound import PaddingBound
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
@@ -43,27 +43,6 @@ MOST_NODES = 400_000
 """Nodes that wait, at most."""
 
 
-class Node(NamedTuple):
-    """A choice of tensors to keep (its number), of trips in space (its row), and a cell for each loop; the fewest
-    cycles; whether each cell is a single cut."""
-
-    keep: int
-    space: int
-    cells: tuple[int, ...]
-    cycles: float
-    single: bool
-
-
-class Parts(NamedTuple):
-    """Nodes with the same tensors to keep: trips in space (their rows), cells [nodes, loops], least values and fewest
-    cycles."""
-
-    spaces: list[int]
-    cells: Array
-    least: Array
-    cycles: Array
-
-
 class CutSearch:
     """One run: nodes that wait by their bounds, the best mapping, and the least bound of what was left."""
 
@@ -77,8 +56,7 @@ class CutSearch:
         self.groups = Groups(problem, tuple((loop,) for loop in self.loops))
         self.spread: Array = np.zeros((0, len(self.keeps), len(self.loops)), np.int64)
         self.undecided = math.inf
-        self.heap: list[tuple[float, int, Node]] = []
-        self.numbers = count()
+        self.waiting = Waiting()
         self.stop: Stop | None = None
 
     @property
@@ -105,13 +83,13 @@ class CutSearch:
         return self.stop is not None
 
     def gather(self) -> None:
-        """Put every choice of tensors and of trips in space into the heap whose bound lies below the limit."""
+        """Let every choice of tensors and of trips in space wait whose bound lies below the limit."""
         spread = spaces_of(self.problem, self.loops)
         if spread is None:
             self.undecided = self.trials.bound
             return
         self.spread = spread[self._soon(spread)]
-        self._fill_heap()
+        self._bound_all()
 
     def _soon(self, spread: Array) -> Array:
         """Whether computing alone takes few enough cycles, each of which costs what all energy is at least spread over
@@ -124,7 +102,7 @@ class CutSearch:
         found: Array = turns * cost_of_cycle * SHY < self.limit
         return found
 
-    def _fill_heap(self) -> None:
+    def _bound_all(self) -> None:
         """Bound every choice of tensors and of trips in space."""
         spread = self.spread
         kinds = [np.unique(spread[:, :, j], axis=0, return_inverse=True) for j in range(len(self.loops))]
@@ -140,22 +118,23 @@ class CutSearch:
                 own_roots = roots[begin : begin + TOGETHER]
                 least, cycles = bound.least(own_roots)
                 chosen = np.flatnonzero(self.wanted(least, cycles))
-                spaces = (begin + chosen).tolist()
-                self._wait(number, Parts(spaces, own_roots[chosen], least[chosen], cycles[chosen]))
+                self.waiting.put(
+                    self._batch(number, begin + chosen, own_roots[chosen], least[chosen], cycles[chosen])
+                )
 
     def work(self) -> None:
         """Open nodes until none can hold a better mapping."""
         opened, dive = 0, FIRST_AT_ONCE
-        while self.heap and self.heap[0][0] < self.limit and not self._over():
+        while self.waiting.least < self.limit and not self._over():
             self.effort.report(Progress(self.trials.value, self.bound(), self.trials.tried))
             if self._too_many():
                 return
             batches: dict[int, list[tuple[float, Node]]] = {}
             most = min(AT_ONCE, max(FIRST_AT_ONCE, opened // 4))
             for _ in range(most):
-                if not self.heap or self.heap[0][0] >= self.limit:
+                if self.waiting.least >= self.limit:
                     break
-                least, _, node = heapq.heappop(self.heap)
+                least, node = self.waiting.take()
                 if not self.wants(least, node.cycles):
                     continue
                 if node.single:
@@ -164,17 +143,16 @@ class CutSearch:
                 batches.setdefault(node.keep, []).append((least, node))
                 opened += 1
             for keep, batch in batches.items():
-                self._wait(keep, self._opened(keep, batch))
-            if opened >= dive and self.heap:
-                self._dive(*self.heap[0][::2])
+                self.waiting.put(self._opened(keep, batch))
+            if opened >= dive and len(self.waiting):
+                self._dive(*self.waiting.first())
                 dive = 2 * opened
 
     def _too_many(self) -> bool:
         """Whether more nodes wait than may, once those are left out that are of no interest any more."""
-        if len(self.heap) > MOST_NODES:
-            self.heap = [one for one in self.heap if self.wants(one[0], one[2].cycles)]
-            heapq.heapify(self.heap)
-        return len(self.heap) > MOST_NODES
+        if len(self.waiting) > MOST_NODES:
+            self.waiting.leave(self.wanted)
+        return len(self.waiting) > MOST_NODES
 
     def _dive(self, least: float, node: Node) -> None:
         """Cost the cuts to which a node comes by its most promising part, and that one's: a good mapping soon."""
@@ -183,10 +161,10 @@ class CutSearch:
             if not len(parts.least) or self._over():
                 return
             best = int(np.argmin(parts.least))
-            least, node = self._nodes(node.keep, parts)[best]
+            least, node = float(parts.least[best]), parts.node(best)
         self._cost(node, math.inf)
 
-    def _opened(self, keep: int, batch: Sequence[tuple[float, Node]]) -> Parts:
+    def _opened(self, keep: int, batch: Sequence[tuple[float, Node]]) -> Batch:
         """Split the cells of the widest loops of nodes: their parts of interest."""
         bound, cells = self.bounds[keep], self.bounds[keep].cells
         own = np.array([node.cells for _, node in batch], np.int64)
@@ -201,22 +179,11 @@ class CutSearch:
         value, cycles = bound.least(found)
         least = np.maximum(value, np.array([one for one, _ in batch])[parent])
         chosen = np.flatnonzero(self.wanted(least, cycles))
-        spaces = [batch[k][1].space for k in parent[chosen].tolist()]
-        return Parts(spaces, found[chosen], least[chosen], cycles[chosen])
+        spaces = np.array([node.space for _, node in batch], np.int64)[parent[chosen]]
+        return self._batch(keep, spaces, found[chosen], least[chosen], cycles[chosen])
 
-    def _nodes(self, keep: int, parts: Parts) -> list[tuple[float, Node]]:
-        """Nodes with their bounds."""
-        single = self.bounds[keep].is_single(parts.cells)
-        rows = zip(
-            parts.least.tolist(), parts.spaces, parts.cells.tolist(), parts.cycles.tolist(), single.tolist(),
-            strict=True,
-        )  # fmt: skip
-        return [(least, Node(keep, space, tuple(row), *rest)) for least, space, row, *rest in rows]
-
-    def _wait(self, keep: int, parts: Parts) -> None:
-        """Put nodes into the heap."""
-        for least, node in self._nodes(keep, parts):
-            heapq.heappush(self.heap, (least, next(self.numbers), node))
+    def _batch(self, keep: int, spaces: Array, cells: Array, least: Array, cycles: Array) -> Batch:
+        return Batch(keep, spaces, cells, least, cycles, self.bounds[keep].is_single(cells))
 
     def _cost(self, node: Node, least: float) -> None:
         """Cost the mappings of a node whose loops are all cut, in every order that may be the best."""
@@ -268,13 +235,11 @@ class CutSearch:
     def bound(self) -> float:
         """The least that any mapping can cost, as far as is known."""
         value = math.inf if self.trials.value is None else float(self.trials.value)
-        waiting = self.heap[0][0] if self.heap else math.inf
-        return min(value, waiting, self.undecided)
+        return min(value, self.waiting.least, self.undecided)
 
     def ended(self) -> Outcome[HierarchyMapping]:
         trials = self.trials
-        waiting = self.heap[0][0] if self.heap else math.inf
-        if min(waiting, self.undecided) >= self.limit:
+        if min(self.waiting.least, self.undecided) >= self.limit:
             return Outcome.ended(
                 trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
             )

