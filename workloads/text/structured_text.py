@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import yaml
 
 DEEPEST_NESTING = 64
+TOO_DEEP = "nested too deeply; flatten it"
 MOST_DIGITS = 1000
 """Of a number in a document: longer ones are no quantity, and neither read nor written in linear time."""
 _LONG = re.compile(rf"[0-9]{{{MOST_DIGITS + 1}}}")
@@ -125,6 +126,19 @@ def _tagged(loader: Any, suffix: str, node: Any) -> Any:
 _TaggedLoader.add_multi_constructor("!", _tagged)
 
 
+def _events(text: str) -> Iterator[yaml.Event]:
+    """The events of a YAML text. Newer libraries count the depth themselves, tokens ahead of the first event.
+
+    Raises: yaml.YAMLError if it is none.
+    """
+    try:
+        yield from yaml.parse(text, Loader=_Loader)
+    except yaml.scanner.ScannerError as error:
+        if error.problem == "exceeded maximum nesting depth":
+            raise yaml.YAMLError(TOO_DEEP) from None
+        raise
+
+
 def load_yaml(text: str, tagged: bool = False) -> Any:
     """The value of a YAML text, its events seen first: the parser would follow any depth until the stack
     ends, and an alias (a second use of a value) lets a small file unfold into a large value. If ``tagged``, objects
@@ -133,12 +147,12 @@ def load_yaml(text: str, tagged: bool = False) -> Any:
     Raises: yaml.YAMLError if it is none, RepeatedKeyError, LongNumberError, ValueError for a number that is none.
     """
     depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    for event in _events(text):
         if isinstance(event, yaml.AliasEvent):
             raise yaml.YAMLError("aliases (*name) are not accepted; write the value out")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST_NESTING:
-            raise yaml.YAMLError("nested too deeply; flatten it")
+            raise yaml.YAMLError(TOO_DEEP)
     try:
         return yaml.load(text, Loader=_TaggedLoader if tagged else _StrictLoader)
     except (AttributeError, TypeError, KeyError, IndexError, OverflowError) as error:
