@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from mapper.sim.onnx_session import exact_session
+
 if TYPE_CHECKING:
     import onnx
 
@@ -42,7 +44,6 @@ class Deviation:
 def onnx_results(model: onnx.ModelProto, weights: Tensors, given: Tensors, wanted: Sequence[str]) -> Tensors:
     """The tensors ``wanted`` of ``model`` with ``weights`` in place of its own constants, from onnxruntime."""
     import onnx
-    import onnxruntime
     from onnx import numpy_helper
 
     changed = onnx.ModelProto()
@@ -60,11 +61,7 @@ def onnx_results(model: onnx.ModelProto, weights: Tensors, given: Tensors, wante
     changed.ir_version = max(changed.ir_version, 4)  # constants need not stand among the inputs
     del graph.output[:]
     graph.output.extend(onnx.ValueInfoProto(name=tensor) for tensor in wanted)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        changed.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = exact_session(changed.SerializeToString())
     return dict(zip(wanted, session.run(list(wanted), dict(given)), strict=True))
 
 

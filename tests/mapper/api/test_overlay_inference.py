@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import mapper as api
 from mapper.cli.app import app
 from mapper.kind.algorithm_selection.inference import OverlayInference
+from mapper.sim.onnx_session import exact_session
 from mapper.workloads.document import InputError
 from mapper.workloads.network.builder import NetworkBuilder
 from tests.sim.algorithm_selection.quantised import (
@@ -34,9 +35,7 @@ def generated(path: Path) -> OverlayInference:
 
 
 def on_onnxruntime(path: Path, image: Any) -> Any:
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = exact_session(path.read_bytes())
     return session.run(None, {session.get_inputs()[0].name: image})[0]
 
 
