@@ -19,31 +19,35 @@ from mapper.workloads.document import InputError
 @dataclass(frozen=True)
 class Limits:
     """Words of the input buffer, in both halves, and of each memory of sums; into how many parts of their depth and of
-    their maps the kernels of layers are cut, so that they fit."""
+    their maps the kernels of layers are cut, so that they fit; the layers whose whole input is ``kept`` for all parts.
+    """
 
     input: int | None = None
     result: int | None = None
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
 
 
 def cuts(control: Control, timeline: Timeline, limits: Limits | None = None) -> dict[str, int]:
     """The number of pieces of every convolution that the Verilog runs: of those tried that fit, the fewest of the
     shortest."""
     found: dict[str, int] = {}
+    limits = limits or Limits()
     for step in control.convolutions:
-        times = _times(control, step, timeline, limits or Limits())
+        times = {1: 0} if step.name in limits.kept else _times(control, step, timeline, limits)
         if times:
             found[step.name] = min(times, key=lambda count: (times[count], count))
     return found
 
 
 def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits) -> dict[int, int]:
-    """Cycles of a part by number of pieces, kernels loaded before. Two numbers without gain end the search."""
+    """Cycles of a part by number of pieces, kernels loaded before: of every number that the model knows, as the best one
+    may follow several that are worse, by the remainders of passes."""
     times: dict[int, int] = {}
-    best, lanes = 0, timeline.lanes
+    lanes = timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
     for count in PIECES:
-        if count > step.shape.output_size[0] or (count > 2 * max(1, best) and len(times) > 2):
+        if count > step.shape.output_size[0]:
             break
         try:
             program = convolution(control, step, 0, Turns(), count, part=part)
@@ -56,5 +60,4 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
         if limits.result is not None and lanes * needs["result"] > limits.result:
             continue
         times[count] = timeline.cycles(instructions)
-        best = min(times, key=lambda one: (times[one], one))
     return times

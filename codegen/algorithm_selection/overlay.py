@@ -53,8 +53,9 @@ def overlay_files(
     instructions a step became, or why it runs beside the overlay, which waits for ``resume``), ``parameters.svh`` and
     the Verilog; ``host/``: the host's side in C. Where ``numbers`` are a network's own, ``dram.bin`` is what DRAM holds
     before it runs (integers of 32 bits, the lowest byte first). Pieces and parts of kernels keep to ``limits``."""
+    limits = limits or Limits()
     counts = cuts(control, timeline(control), limits)
-    made = programs(control, network, counts, numbers, limits.parts if limits is not None else None)
+    made = programs(control, network, counts, numbers, limits.parts, limits.kept)
     sizes = parameters(control, made)
     places = _places(control, made, sizes)
     own: dict[str, str | bytes] = {}

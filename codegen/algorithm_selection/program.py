@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -98,14 +98,15 @@ def programs(
     cuts: Mapping[str, int] | None = None,
     numbers: NetworkNumbers | None = None,
     parts: Mapping[str, tuple[int, int]] | None = None,
+    kept: Collection[str] = (),
 ) -> tuple[StepProgram, ...]:
     """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, and run once for each of so many
-    ``parts`` of their kernels' depth and maps. Pools and additions run on the
-    overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it. ``numbers``:
-    how results are rounded, drawn ones if there are no others."""
+    ``parts`` of their kernels' depth and maps, those of ``kept`` without loading their input again. Pools and additions
+    run on the overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it.
+    ``numbers``: how results are rounded, drawn ones if there are no others."""
     if network is not None and numbers is None:
         numbers = seeded_numbers(network, 0)
-    making = _Making(control, network, numbers, cuts or {}, parts or {})
+    making = _Making(control, network, numbers, cuts or {}, parts or {}, kept)
     made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
         try:
@@ -128,8 +129,9 @@ class _Making:
         numbers: NetworkNumbers | None,
         cuts: Mapping[str, int],
         parts: Mapping[str, tuple[int, int]],
+        kept: Collection[str],
     ) -> None:
-        self.control, self.network, self.numbers = control, network, numbers
+        self.control, self.network, self.numbers, self.kept = control, network, numbers, kept
         self.scales, self.cuts, self.parts, self.turns = scale_addresses(control), cuts, parts, Turns()
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
@@ -137,7 +139,7 @@ class _Making:
         layer = self.network.layer(step.name) if self.network is not None else None
         if isinstance(step, ConvolutionStep):
             given = None if layer is None else self._given(step, layer)
-            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)))
+            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)), step.name in self.kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
             return [convolution(self.control, step, *given_to, part) for part in cut]
         if layer is None or self.numbers is None:

@@ -21,6 +21,7 @@ from mapper.models.algorithm_selection.layer_time import (
     LayerTime,
     Pieces,
     deep_pieces,
+    kept_pieces,
     shortest,
     up,
 )
@@ -40,13 +41,15 @@ def one_array(array: tuple[int, int]) -> Arrays:
 class Cut:
     """How a layer runs under an algorithm: numbers of pieces of its output's ``bands`` that fit the buffers, and parts
     of the depth and of the maps of its kernels. ``given``: the input lies in DRAM as the layer reads it.
-    ``flattened``: positions of the maps that a fully connected layer reads channel by channel."""
+    ``flattened``: positions of the maps that a fully connected layer reads channel by channel. ``kept``: the input
+    stays in its buffer while parts of the maps follow one another."""
 
     counts: tuple[int, ...]
     bands: int
     parts: Pair = (1, 1)
     given: bool = False
     flattened: int = 0
+    kept: bool = False
 
 
 def layer_times(
@@ -83,6 +86,11 @@ def layer_times(
         assert kernels is not None
         every = [[deep_pieces(time, kernels, cut.parts[0]) for time in found] for found in every]
         cut = replace(cut, parts=(1, cut.parts[1]))
+    if cut.kept:
+        assert kernels is not None
+        own = fetch_cycles(MOVE_WORDS)
+        every = [[kept_pieces(time, kernels, cut.parts[1], reads, own) for time in found] for found in every]
+        cut = replace(cut, parts=(1, 1))
     return [shortest(found, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
 
 

@@ -41,19 +41,24 @@ class RunningTime:
 
 
 def running_times(
-    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflows: Sequence[Dataflow], arrays: Arrays
+    network: OverlayNetwork,
+    at: int,
+    algorithm: Algorithm,
+    dataflows: Sequence[Dataflow],
+    arrays: Arrays,
+    parts: int = 1,
 ) -> list[RunningTime]:
-    """Layer ``at`` under an algorithm and each of ``dataflows``."""
+    """Layer ``at`` under an algorithm and each of ``dataflows``, its kernels in so many parts."""
     engines = network.machine.engines
     assert engines is not None
-    return _timed(_place(network, at, algorithm), algorithm, dataflows, arrays, engines)
+    return _timed(_place(network, at, algorithm, parts), algorithm, dataflows, arrays, engines)
 
 
 def running_time_at(network: OverlayNetwork, at: int, choice: Choice, array: tuple[int, int]) -> RunningTime:
     """Layer ``at`` as chosen, on one array."""
     engines = network.machine.engines
     assert engines is not None
-    return _timed_once(_place(network, at, choice.algorithm), choice, array, engines)
+    return _timed_once(_place(network, at, choice.algorithm, choice.parts), choice, array, engines)
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,13 @@ class _Place:
     beside: bool
 
 
-def _place(network: OverlayNetwork, at: int, algorithm: Algorithm) -> _Place:
+def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int) -> _Place:
     engines, running = network.machine.engines, network.running
     pools: tuple[Pool, ...] = ()
     if engines is not None and engines.pools:
         pools = tuple(running.pools[pool] for layer, pool in running.between if layer == at)
     beside = bool(pools) and overlaps(network, at)
-    return _Place(network.layers[at], cut_of(network, at, algorithm), pools, beside)
+    return _Place(network.layers[at], cut_of(network, at, algorithm, parts), pools, beside)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -101,23 +106,25 @@ def _timed(
     return found
 
 
-def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm) -> Cut:
-    """How layer ``at`` is cut under an algorithm."""
+def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 1) -> Cut:
+    """How layer ``at`` is cut under an algorithm, its kernels in so many parts."""
     machine, layer = network.machine, network.layers[at]
+    kept = parts > 1
     return Cut(
-        layer.piece_counts(algorithm, machine),
+        (1,) if kept else layer.piece_counts(algorithm, machine),
         layer.bands(algorithm),
-        layer.kernel_parts(algorithm, machine),
+        (1, parts) if kept else layer.kernel_parts(algorithm, machine),
         at in network.running.given,
         dict(network.running.flattened).get(at, 0),
+        kept,
     )
 
 
 def piece_passes(
-    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflow: Dataflow
+    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflow: Dataflow, parts: int = 1
 ) -> list[tuple[int, int, int, int]]:
     """What layer ``at`` spreads over P1 and over P2 in pieces of every height, the beats of a pass, and products."""
-    layer, cut = network.layers[at], cut_of(network, at, algorithm)
+    layer, cut = network.layers[at], cut_of(network, at, algorithm, parts)
     heights = sorted({cut.bands // count + more for count in cut.counts for more in (0, 1)})
     return [piece_product(layer, algorithm, dataflow, height, cut) for height in heights]
 
