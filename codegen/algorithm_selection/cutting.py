@@ -6,7 +6,7 @@ More pieces overlap more, and need smaller buffers, yet the array is filled and 
 from __future__ import annotations
 
 from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution, kernel_parts
-from mapper.codegen.algorithm_selection.limit import Limits
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep

@@ -10,7 +10,7 @@ from typing import Any
 from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.image import image, tensor_places
 from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
-from mapper.codegen.algorithm_selection.limit import Limits
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import (
     Parameters,
     StepProgram,

@@ -22,9 +22,9 @@ from mapper.codegen.algorithm_selection.instruction import (
     Pooling,
     at,
 )
-from mapper.codegen.algorithm_selection.limit import Limits
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.path import grid_path, lines_path
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import dram_words, programs, scale_addresses
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.choice import Algorithm, Choice

@@ -36,7 +36,7 @@ from mapper.workloads.network.quantisation import (
 from mapper.workloads.source import load_layers
 
 if TYPE_CHECKING:
-    from mapper.codegen.algorithm_selection.cutting import Limits
+    from mapper.codegen.algorithm_selection.piece import Limits
 
 SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
 
@@ -186,7 +186,7 @@ def overlay_of(
 
 def limits(network: OverlayNetwork, selection: Selection) -> Limits:
     """What the machine's buffers hold, and how the model therefore cuts the kernels of layers."""
-    from mapper.codegen.algorithm_selection.cutting import Limits
+    from mapper.codegen.algorithm_selection.piece import Limits
 
     machine = network.machine
     if machine.engines is None:
