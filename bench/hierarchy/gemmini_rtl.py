@@ -65,8 +65,8 @@ def _measured(found: Row) -> Measured:
 
 
 def tiling_of(mapping: HierarchyMapping, layer: dict[str, int], stride: int) -> Tiling:
-    """The tiles of a mapping. The array is the smallest of 4, 8, 16 ... on which its loops in space fit: the RTL was
-    built for each, though the training file names one of 128 x 128 for all."""
+    """The tiles of a mapping. The array is the smallest of 4, 8, 16 ... on which its loops in space fit: so say
+    the cycles, though the training file names one of 128 x 128 for all rows."""
     outer = tuple((loop.loop, loop.trips) for loop in mapping.levels[0].temporal if loop.loop in layer)
     tile, width = dict.fromkeys(layer, 1), 4
     for level in mapping.levels[1:]:
