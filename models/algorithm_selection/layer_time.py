@@ -86,7 +86,7 @@ def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
     that leaves, and, where inputs are loaded ahead, while it is multiplied. Its input is read before its kernels, so
     that it gains nothing while these are waited for."""
     early = np.minimum(now.load, before.ends) if engines.inputs_ahead else 0
-    return np.minimum(before.store + early, now.begin)
+    return np.asarray(np.minimum(before.store + early, now.begin), np.int64)
 
 
 def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
