@@ -18,26 +18,34 @@ from mapper.workloads.document import InputError
 
 @dataclass(frozen=True)
 class Limits:
-    """Words of the input buffer, in both halves, and of each memory of sums; into how many parts of their depth and of
-    their maps the kernels of layers are cut, so that they fit."""
+    """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer, for maps that stay on
+    the chip; into how many parts of their depth and of their maps the kernels of layers are cut, so that they fit."""
 
     input: int | None = None
     result: int | None = None
+    tensor: int = 0
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
-def cuts(control: Control, timeline: Timeline, limits: Limits | None = None) -> dict[str, int]:
+def cuts(
+    control: Control,
+    timeline: Timeline,
+    limits: Limits | None = None,
+    kept: Mapping[str, int] | None = None,
+) -> dict[str, int]:
     """The number of pieces of every convolution that the Verilog runs: of those tried that fit, the fewest of the
-    shortest."""
+    shortest. ``kept``: where maps that stay on the chip begin in the tensor buffer."""
     found: dict[str, int] = {}
     for step in control.convolutions:
-        times = _times(control, step, timeline, limits or Limits())
+        times = _times(control, step, timeline, limits or Limits(), kept or {})
         if times:
             found[step.name] = min(times, key=lambda count: (times[count], count))
     return found
 
 
-def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits) -> dict[int, int]:
+def _times(
+    control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits, kept: Mapping[str, int]
+) -> dict[int, int]:
     """Cycles of a part by number of pieces, kernels loaded before. Two numbers without gain end the search."""
     times: dict[int, int] = {}
     best, lanes = 0, timeline.lanes
@@ -46,7 +54,7 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
         if count > step.shape.output_size[0] or (count > 2 * max(1, best) and len(times) > 2):
             break
         try:
-            program = convolution(control, step, 0, Turns(), count, part=part)
+            program = convolution(control, step, 0, Turns(), count, part=part, kept=kept)
         except InputError:
             continue
         instructions = [*program.first, *program.rest]

@@ -46,6 +46,7 @@ class Pieces(NamedTuple):
     begin: Cycles
     free: Cycles
     last: Cycles
+    unread: Cycles
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,8 @@ class LayerTime:
     """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
     adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run,
     of which the last part of the depth alone counts. ``reads``: cycles of a run in which its input is read from DRAM,
-    once. ``store``: those in which only its last piece leaves, and a layer that does not read it may begin; ``begin``:
+    once, so that the next kernels are not; ``unread``: those in which its first piece is loaded, and these kernels are
+    not either, but its own are, as it stays on the chip. ``store``: those in which only its last piece leaves, and a layer that does not read it may begin; ``begin``:
     its own until it needs the output mover, and, of them, ``free`` in which it reads nothing."""
 
     total: Cycles
@@ -64,6 +66,7 @@ class LayerTime:
     store: Cycles
     begin: Cycles
     free: Cycles
+    unread: Cycles
 
 
 def up(one: int | Cycles, other: int | Cycles) -> Cycles:
@@ -73,7 +76,7 @@ def up(one: int | Cycles, other: int | Cycles) -> Cycles:
 def late(kernels: Cycles, before: LayerTime) -> Cycles:
     """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not.
     Below 0, how much earlier they are in."""
-    return kernels - (before.last - before.reads)
+    return kernels - (before.last - before.reads - before.unread)
 
 
 def hidden(now: LayerTime, before: LayerTime) -> Cycles:
@@ -89,7 +92,7 @@ def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
     more = (deep - 1) * np.maximum(own, kernels)
     first = (time.begin - own, time.free - own)
     array = (deep * time.products, deep * time.array)
-    return Pieces(time.total + more, *array, time.store, *first, time.last)
+    return Pieces(time.total + more, *array, time.store, *first, time.last, time.unread)
 
 
 def shortest(
@@ -117,12 +120,13 @@ def _timed_runs(
     time: Pieces, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
 ) -> LayerTime:
     """All runs of a layer, each of which but the first begins while the one before stores."""
-    own = LayerTime(*time[:3], time.last, reads, *time[3:6])
+    own = LayerTime(*time[:3], time.last, reads, *time[3:6], time.unread)
     if runs == 1:
         return own
     waits: Cycles | int = 0
     if kernels is not None:
-        waits = np.maximum(late(kernels, own), -hidden(own, own) if engines.overlap else 0)
+        early = -hidden(own, own) if engines.overlap else 0
+        waits = np.maximum(late(kernels - own.unread, own), early)
     total, eq9, array = (one * runs for one in time[:3])
     return replace(own, total=total + (runs - 1) * waits, products=eq9, array=array)
 
@@ -133,7 +137,8 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
     assert arrays.least is not None
     single = (arrays.least[0] == arrays.rows) & (arrays.least[1] == arrays.columns)
     total = np.min([one.total for one in every], axis=0)
-    last = np.max([one.last - (one.total - total) for one in every], axis=0)
+    unread = np.max([one.unread - (one.total - total) for one in every], axis=0)
+    last = np.max([one.last - one.unread - (one.total - total) for one in every], axis=0) + unread
     store = np.max([one.store - (one.total - total) for one in every], axis=0)
     begin, free = (np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free"))
     return LayerTime(
@@ -145,4 +150,5 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
         np.where(single, best.store, store),
         np.where(single, best.begin, begin),
         np.where(single, best.free, free),
+        np.where(single, best.unread, unread),
     )

@@ -196,7 +196,7 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
         name: layer.kernel_parts(choice.algorithm, machine)
         for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True)
     }
-    return Limits(room.input, room.result, parts)
+    return Limits(room.input, room.result, room.tensor, parts)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
