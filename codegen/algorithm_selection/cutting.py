@@ -18,7 +18,7 @@ from mapper.workloads.document import InputError
 
 @dataclass(frozen=True)
 class Limits:
-    """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer, for maps that stay on
+    """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
     the chip; into how many parts of their depth and of their maps the kernels of layers are cut, so that they fit."""
 
     input: int | None = None

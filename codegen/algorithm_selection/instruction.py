@@ -185,9 +185,9 @@ class Move:
     ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as; a bias of all maps stands in
     its place, as what has one has no padding. ``scale``: the third of the
     scales that requantisation takes. ``zeros``: the zero points of maps that come from and go to DRAM. What goes to the
-    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``kept``: where a map that
-    stays on the chip begins in the tensor buffer, as source and as target, in words of a bank. ``waits``: engines that
-    must be idle first."""
+    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``kept``: where a map
+    that stays on the chip begins in the tensor buffer, as source and as target, in words of a bank. ``waits``: engines
+    that must be idle first."""
 
     source: Place
     target: Place

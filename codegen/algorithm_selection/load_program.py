@@ -36,8 +36,8 @@ def loads(
     """A piece of a convolution's input, whose zero point is ``zero``, into ``half`` of the input buffer, through the
     input transform in Winograd.
 
-    The layout unit makes the layout on the way, of the 3-D tensor in DRAM, or in the tensor buffer from word ``kept`` of
-    its banks on; what lies in DRAM as another layer reads it is first restored.
+    The layout unit makes the layout on the way, of the 3-D tensor in DRAM, or in the tensor buffer from word ``kept``
+    of its banks on; what lies in DRAM as another layer reads it is first restored.
     """
     if kept is not None:
         yield _kept(piece, region, half, waits, kept)

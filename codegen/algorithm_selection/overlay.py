@@ -79,7 +79,7 @@ def overlay_files(
 def _programs(
     control: Control, network: LayerNetwork | None, numbers: NetworkNumbers | None, limits: Limits
 ) -> tuple[dict[str, int], tuple[StepProgram, ...]]:
-    """Where maps stay on the chip, and the programs; what a step beside the overlay reads or makes goes through DRAM."""
+    """Where maps stay on the chip, and the programs; what a step beside the overlay reads or makes is in DRAM."""
     beside: set[str] = set()
     while True:
         kept = kept_places(control, limits.tensor, 1 << log_banks(control.array), beside)

@@ -54,9 +54,10 @@ class LayerTime:
     """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
     adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run,
     of which the last part of the depth alone counts. ``reads``: cycles of a run in which its input is read from DRAM,
-    once, so that the next kernels are not; ``unread``: those in which its first piece is loaded, and these kernels are
-    not either, but its own are, as it stays on the chip. ``store``: those in which only its last piece leaves, and a layer that does not read it may begin; ``begin``:
-    its own until it needs the output mover, and, of them, ``free`` in which it reads nothing."""
+    once, and the next kernels are not; ``unread``: those in which its first piece is loaded and these are not either,
+    but its own may be, as the input stays on the chip. ``store``: those in which only its last piece leaves, and a
+    layer that does not read it may begin; ``begin``: its own until it needs the output mover, and, of them, ``free`` in
+    which it reads nothing."""
 
     total: Cycles
     products: Cycles

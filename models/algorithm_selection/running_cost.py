@@ -31,7 +31,8 @@ from mapper.models.algorithm_selection.pipeline import (
 @dataclass(frozen=True, eq=False)
 class RunningTime:
     """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in, less
-    those before its first product in which nothing else is read, of pools and of its input, which may stay on the chip. ``beside``: cycles of a
+    those before its first product in which nothing else is read: of pools, of its input in another order, and of its
+    first piece where the input stays on the chip. ``beside``: cycles of a
     pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``."""
 
     own: LayerTime

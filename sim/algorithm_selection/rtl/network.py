@@ -28,8 +28,8 @@ ENGINES = ("input", "kernel", "array", "output")
 
 @dataclass(frozen=True)
 class RtlStep:
-    """A step on the Verilog: ``equal`` to the functional model in every word it leaves in DRAM, where nothing is written
-    of a map that stays on the chip; ``cycles`` from the end
+    """A step on the Verilog: ``equal`` to the functional model in every word it leaves in DRAM, in which nothing is
+    written of a map that stays on the chip; ``cycles`` from the end
     of the step before it to its own, those that the ``timeline`` of the generated program has, those in which each
     engine was busy, and the ``causes`` of the step's cycles."""
 
