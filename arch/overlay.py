@@ -114,8 +114,10 @@ class Engines(Part):
     column has one wire. ``fill_and_drain``: of the array, for every piece. ``pools``: max pools take time. ``kernels``:
     they are loaded while the layer before runs, and count as far as that is too short. ``buffers``: pieces of maps are
     so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. ``overlap``: a
-    layer that does not read what the one before stores begins while that is stored; off in machines written before this
-    field was. Every tensor is stored as the 3-D tensor, of which layouts are made as it is loaded.
+    layer that does not read what the one before stores begins while that is stored. ``kernel_parts``: kernels may come
+    in more parts than their buffer asks for, of which the next is loaded while one is multiplied and the one before
+    leaves. Both are off in machines written before these fields were. Every tensor is stored as the 3-D tensor, of
+    which layouts are made as it is loaded.
     """
 
     dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
@@ -124,6 +126,7 @@ class Engines(Part):
     pools: bool = True
     kernels: bool = True
     overlap: bool = False
+    kernel_parts: bool = False
     buffers: Buffers | None = None
 
 

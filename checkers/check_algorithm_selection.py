@@ -121,13 +121,14 @@ def main(path="", *options):
 # ---- This kind's own: the problem, its cost, the lemmas.
 TILE = {"winograd": 2, "winograd-4x4": 4}  # m of Winograd's F(m x m, 3 x 3), by algorithm and layout.
 LAYER = ("name", "images", "in_channels", "out_channels", "map", "output", "kernel", "strides", "dilations",
-         "pads", "groups", "per_channel", "algorithms", "dataflows")
+         "pads", "groups", "per_channel", "algorithms", "dataflows", "parts")
 WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "largest_stride",
             "transform_cycles")
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
-ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "buffers", "board",
-           "given", "ahead", "overlapping", "beside", "between", "flattened", "direct", "fully_connected", "max_pools")
+ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts",
+           "buffers", "board", "given", "ahead", "overlapping", "beside", "between", "flattened", "direct",
+           "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -160,10 +161,11 @@ class Engines:
     HAND_OVER, OWN = 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
 
     def __init__(self, given, layers, stream):
-        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, room, board, outside, ahead,
-         early, beside, between, flat, direct, full, maxima) = fields(given, *ENGINES)  # fmt: skip
+        given = {"kernel_parts": False} | given  # Documents written before this field was have no such choice.
+        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, room, board,
+         outside, ahead, early, beside, between, flat, direct, full, maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo = {}
-        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap)
+        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more)
         typed(list, outside, ahead, early, beside, between, flat, direct, full, maxima)
         positions = [*outside, *ahead, *early, *direct, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
@@ -257,12 +259,12 @@ class Engines:
             best, lanes = max(best, min(rooms)), 2 * lanes
         return best
 
-    def sizes(self, at, name, height):  # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
+    def sizes(self, at, name, height, more):  # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
         one, m = self.layers[at], TILE.get(name, 0)
-        deep, apart = up(one["in_channels"] // one["groups"], self.parts(at, name)[0]), one["groups"] > 1
-        maps = one["out_channels"] // one["groups"] if apart else self.maps(at, name)
+        deep, apart = up(one["in_channels"] // one["groups"], self.parts(at, name, more)[0]), one["groups"] > 1
+        maps = one["out_channels"] // one["groups"] if apart else self.maps(at, name, more)
         wide, (down, right) = one["output"][1], one["strides"]
-        a, b, calls = height * wide, deep, up(one["groups"], self.parts(at, name)[1]) if apart else 1
+        a, b, calls = height * wide, deep, up(one["groups"], self.parts(at, name, more)[1]) if apart else 1
         into, across, sums = a, one["in_channels"], a
         if at in self.full:
             a = into = sums = one["images"]
@@ -280,9 +282,9 @@ class Engines:
         return (a, b, maps, calls), (into, across), sums
 
     @once
-    def parts(self, at, name):  # Of the depth and of the maps of kernels, so that each fits half the kernel buffer.
-        if self.room is None:
-            return 1, 1
+    def parts(self, at, name, more):  # Of the depth and of the maps of kernels, so that each fits half their buffer.
+        if self.room is None or more > 1:  # Or so many parts of the maps, for which the input is loaded once.
+            return 1, more
         one, half = self.layers[at], self.half(self.room[1], self.banks)
         rows, lines = one["window"] * (one["in_channels"] // one["groups"]), up(one["out_channels"], self.banks)
         if name in TILE:
@@ -293,21 +295,29 @@ class Engines:
             return 1, up(one["groups"], fits) if fits else one["groups"] + 1
         return (up(rows, half), lines) if rows > half else (1, up(lines, half // rows))
 
-    def maps(self, at, name):  # Of the largest part.
-        one, parts = self.layers[at], self.parts(at, name)[1]
+    def ways(self, at, name):  # Numbers of parts: 1 for as many as fit; of an input that is one piece, down to a row.
+        one, (deep, parts), found = self.layers[at], self.parts(at, name, 1), [1]
+        single = deep == one["groups"] == (1 if at in self.full else one["images"]) and 1 in self.counts(at, name, 1)[1]
+        while self.more and self.kernels and single and parts < up(one["out_channels"], self.banks):
+            parts = min(2 * parts, up(one["out_channels"], self.banks))
+            found.append(parts)
+        return found
+
+    def maps(self, at, name, more):  # Of the largest part.
+        one, parts = self.layers[at], self.parts(at, name, more)[1]
         if one["groups"] > 1:
             return up(one["groups"], parts) * (one["out_channels"] // one["groups"])
         return up(one["out_channels"], parts)
 
     @once
-    def counts(self, at, name):  # Numbers of pieces that fit the buffers.
+    def counts(self, at, name, more):  # Numbers of pieces that fit the buffers.
         one = self.layers[at]
         bands, found = up(one["output"][0], TILE.get(name, 1)), []
-        if self.parts(at, name)[1] > one["groups"] > 1:
-            return bands, []
-        maps = self.maps(at, name)
+        if more > 1 or self.parts(at, name, more)[1] > one["groups"] > 1:
+            return bands, [1] if more > 1 else []
+        maps = self.maps(at, name, more)
         for count in self.COUNTS:
-            _, (rows, columns), sums = self.sizes(at, name, up(bands, count))
+            _, (rows, columns), sums = self.sizes(at, name, up(bands, count), more)
             fits = self.room is None or (rows * up(columns, self.banks) <= self.half(self.room[0], self.banks)
                                          and sums * up(maps, self.banks) <= self.room[2] // self.banks)  # fmt: skip
             found += [count] if count <= bands and fits else []
@@ -353,24 +363,24 @@ class Engines:
         found = min(max(0, rest), begin if left else free)
         return found, 0 if left else found
 
-    def stores(self, at, name, height, lanes):  # Cycles of storing a piece.
+    def stores(self, at, name, height, lanes, more):  # Cycles of storing a piece.
         one, m = self.layers[at], TILE.get(name, 0)
-        lines = up(self.maps(at, name), lanes)
+        lines = up(self.maps(at, name, more), lanes)
         if m:
             tiles = height * up(one["output"][1], m)
             return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
 
     @once
-    def streams(self, at, name, lanes, kept):
+    def streams(self, at, name, lanes, more, kept):
         """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
         are high, of how many images, and how often of three in a row but the first and the last which are."""
-        (bands, counts), one = self.counts(at, name), self.layers[at]
+        (bands, counts), one = self.counts(at, name, more), self.layers[at]
         images, found = 1 if at in self.full else one["images"], []
         for count in counts:
             low = bands // count
-            two = [(self.loads(at, name, rows, lanes, kept), self.stores(at, name, rows, lanes),
-                    self.sizes(at, name, rows)[0]) for rows in (low, low + 1)]  # fmt: skip
+            two = [(self.loads(at, name, height, lanes, kept), self.stores(at, name, height, lanes, more),
+                    self.sizes(at, name, height, more)[0]) for height in (low, low + 1)]  # fmt: skip
             high = [(k + 1) * bands // count - k * bands // count > low for k in range(count)]
             three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
             inner = Counter({each: images * number for each, number in Counter(three).items()})
@@ -378,27 +388,27 @@ class Engines:
             found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner))
         start = self.HAND_OVER + self.latency
         reads = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes) - start)
-        return found, 0 if kept else reads, self.kernel(at, name, lanes)
+        return found, 0 if kept else reads, self.kernel(at, name, lanes, more)
 
-    def kernel(self, at, name, lanes):  # Cycles until a part of the kernels, biases and factors are in.
+    def kernel(self, at, name, lanes, more):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
             return 0
-        one, deep = self.layers[at], self.parts(at, name)[0]
-        lines, rows = up(self.maps(at, name), lanes), up(one["in_channels"] // one["groups"], deep)
+        one, deep = self.layers[at], self.parts(at, name, more)[0]
+        lines, rows = up(self.maps(at, name, more), lanes), up(one["in_channels"] // one["groups"], deep)
         if name in TILE:
             rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
             return rows * lines + 9 + 2 * lines + 2 * (self.HAND_OVER + self.latency)
         return rows * one["window"] * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
 
-    def times(self, at, name, flow, low1, high1, low2, high2):
+    def times(self, at, name, flow, more, low1, high1, low2, high2):
         """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
         piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads. Of a box:
         passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
         best there, what a layer takes longer than the shortest it may hide less."""
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
-        streams, reads, kernels = self.streams(at, name, lanes, kept)
-        (deep, runs), every = self.parts(at, name), []
-        once = self.kernels and self.overlap and self.counts(at, name)[0] == 1  # Depth is loaded while sums stay.
+        streams, reads, kernels = self.streams(at, name, lanes, more, kept)
+        (deep, runs), every = self.parts(at, name, more), []
+        once = self.kernels and self.overlap and self.counts(at, name, more)[0] == 1  # Depth is loaded while sums stay.
         for first, two, high, images, inner in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:
@@ -409,6 +419,12 @@ class Engines:
             array = images * sum(timed[one][1] for one in high)
             last, store, begin, free = self.pieces(first, timed, high, images, inner, kept)
             run = last
+            if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
+                leaves, read = run - begin, min(array, kernels)
+                between = max(array, kernels + 3 * self.OWN, leaves + 2 * self.OWN)
+                ends = max(array, leaves + self.OWN) + leaves
+                run = begin - array + max(array, kernels + 2 * self.OWN) + (more - 2) * between + ends
+                runs, last, begin, free = 1, ends + reads + kept * first, begin - read, free - read
             if once and deep > 1:
                 run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
@@ -470,16 +486,19 @@ class Overlay:
         self.unit, self.word = 144 * word.denominator, 144 * word.numerator
         typed(list, layers, stores)
         self.engines = None
-        self.layers = [self.layer(dict(zip(LAYER, fields(one, *LAYER), strict=True))) for one in layers]
+        given = [fields({"parts": None} | one, *LAYER) for one in layers]
+        self.layers = [self.layer(dict(zip(LAYER, one, strict=True))) for one in given]
         if engines is not None:
             stream = self.unit // self.word if self.word else None
             self.engines, self.word = Engines(engines, self.layers, stream), 0
             for at, one in enumerate(self.layers):
                 self.left(at, one)
-                flows = one["dataflows"]  # Each a choice of its own, as what the next layer hides depends on it.
-                one["flows"] = [flow for _ in one["algorithms"] for flow in flows]
-                for key in ("algorithms", "works"):
-                    one[key] = [each for each in one[key] for _ in flows]
+                # Each a choice of its own, as what the next layer hides depends on it.
+                ways = [[(name, flow, more) for more in self.engines.ways(at, name) for flow in one["dataflows"]
+                         if one["parts"] is None or more in one["parts"]] for name in one["algorithms"]]  # fmt: skip
+                one["works"] = [work for work, own in zip(one["works"], ways, strict=True) for _ in own]
+                one["ways"] = [*chain(*ways)]
+                one["algorithms"] = [name for name, *_ in one["ways"]]
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
@@ -514,7 +533,8 @@ class Overlay:
     def left(self, at, one):  # Algorithms that the generated overlay has, of layers whose pieces fit its buffers.
         narrow = up(one["map"][1], one["strides"][1]) < one["output"][1]
         for key in ("known", "algorithms"):
-            kept = [not (name == "kn2row" and narrow) and bool(self.engines.counts(at, name)[1]) for name in one[key]]
+            kept = [bool(self.engines.counts(at, name, 1)[1]) for name in one[key]]
+            kept = [fits and not (name == "kn2row" and narrow) for name, fits in zip(one[key], kept, strict=True)]
             one["works"] = [*compress(one["works"], kept)] if key == "algorithms" else one["works"]
             one[key] = [*compress(one[key], kept)]
 
@@ -561,6 +581,7 @@ class Overlay:
         for pinned, names in ((one["algorithms"], ALGORITHMS), (one["dataflows"], DATAFLOWS)):
             listed = pinned is None or (type(pinned) is list and all(name in names for name in pinned))
             need(listed, "pins are lists of names", "malformed")
+        need(one["parts"] is None or type(one["parts"]) is list, "pins are lists", "malformed")
         one["window"], one["elements"], one["positions"] = (math.prod(one[key]) for key in ("kernel", "map", "output"))
         rule, (high, wide) = self.winograd, one["kernel"]
         suits = (high == wide or rule["kernels"] == "any") and max(high, wide) >= rule["smallest_kernel"]
@@ -672,8 +693,7 @@ class Overlay:
         own = {-1: [mixed(self.constant)]}
         if self.engines is not None:
             pools = self.engines.pooled(self.engines.lanes(max(high1, high2)))
-            timed = [[self.engines.times(at, name, flow, *box) for name, flow in
-                      zip(one["algorithms"], one["flows"], strict=True)] for at, one in enumerate(self.layers)]
+            timed = [[self.engines.times(at, *way, *box) for way in one["ways"]] for at, one in enumerate(self.layers)]
             for at in self.engines.ahead:  # A layer before takes no less, so that no sum of it and a wait is less.
                 edges.append((at - 1, at, [time * self.engines.between(at, one, later) * self.unit
                                            for one in timed[at - 1] for later in timed[at]]))  # fmt: skip
@@ -811,9 +831,12 @@ def check(problem, claim, evidence):
         rows, columns = whole(array[0], 1, 1 << 16), whole(array[1], 1, 1 << 16)
         need(len(array) == 2 and columns <= widest(rows, pes) and shape in (None, array), "the array has no such shape")
         pinned = []
-        for one, layer, (name, flow) in zip(layers, overlay.layers, choices, strict=True):
+        for one, layer, (name, flow, *parts) in zip(layers, overlay.layers, choices, strict=True):
             need(name in layer["algorithms"] and flow in layer["dataflows"], f"{one['name']} is not computed so")
-            pinned.append(one | {"algorithms": [name], "dataflows": [flow]})
+            parts = whole(*parts or [1], 1)
+            there = parts == 1 if engines is None else (name, flow, parts) in layer["ways"]
+            need(there, f"the kernels of {one['name']} have no {parts} parts")
+            pinned.append(one | {"algorithms": [name], "dataflows": [flow], "parts": [parts]})
         totals = []
         for weights in ((1, 0), (0, 1)):
             own, edges = Overlay(machine, pinned, stores, engines).graph(rows, rows, columns, columns, *weights)

@@ -58,7 +58,7 @@ class Given:
 @dataclass
 class Turns:
     """The halves of the buffers that were filled last, and the third of the scales; the tensor that the output mover
-    wrote last."""
+    wrote last; what of the part before is still to leave, where parts of a layer's maps follow one another."""
 
     input: int = 0
     kernel: int = 0
@@ -66,12 +66,14 @@ class Turns:
     calls: int = 0
     scale: int = 0
     written: str = ""
+    leaving: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True)
 class Part:
     """Of a layer whose kernels do not fit the buffer: maps ``first`` to ``end`` (of ``maps``) and rows ``top`` to
-    ``bottom`` of the kernel matrix. Sums of rows but the last stay where they are."""
+    ``bottom`` of the kernel matrix. Sums of rows but the last stay where they are. ``kept``: the whole input is one
+    piece, and stays in its buffer for all parts."""
 
     first: int
     end: int
@@ -79,6 +81,7 @@ class Part:
     top: int
     bottom: int
     rows: int
+    kept: bool = False
 
     @property
     def begins(self) -> bool:
@@ -89,16 +92,16 @@ class Part:
         return self.bottom == self.rows
 
 
-def kernel_parts(step: ConvolutionStep, parts: tuple[int, int]) -> tuple[Part, ...]:
+def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], kept: bool = False) -> tuple[Part, ...]:
     """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
-    makes the layer; a part has whole groups."""
+    makes the layer; a part has whole groups. ``kept``: for each the input is still there."""
     maps, rows, groups = step.shape.out_channels, step.weight_rows, step.shape.groups
     if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
         parts = (1, parts[1])
     wide = -(-groups // parts[1]) * (maps // groups) if groups > 1 else -(-maps // parts[1])
     deep = -(-rows // parts[0])
     return tuple(
-        Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows)
+        Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows, kept)
         for first in range(0, maps, wide)
         for top in range(0, rows, deep)
     )
@@ -122,13 +125,14 @@ def convolution(
     count: int = 1,
     given: Given | None = None,
     part: Part | None = None,
-    kept: Mapping[str, int] | None = None,
+    stays: Mapping[str, int] | None = None,
 ) -> ConvolutionProgram:
     """A convolution, or a ``part`` of it, cut into at most ``count`` pieces per image. Biases and then factors of its
-    maps lie from address ``scales`` of DRAM on. ``kept``: where maps that stay on the chip begin in the tensor buffer.
+    maps lie from address ``scales`` of DRAM on. ``stays``: where maps that stay on the chip begin in the tensor buffer.
 
     While piece k is multiplied, k + 1 is loaded and k - 1 leaves: a product waits for both movers of maps, and as an
-    instruction waits for its own unit anyhow, no half of a buffer is filled before it is empty.
+    instruction waits for its own unit anyhow, no half of a buffer is filled before it is empty. Parts whose input is
+    kept follow one another in the same way.
 
     Raises: InputError if the Verilog has no unit for the step.
     """
@@ -136,7 +140,7 @@ def convolution(
     check(step, given.sums)
     source, target = control.region(step.input), control.region(step.output)
     part = part or kernel_parts(step, (1, 1))[0]
-    held, holds = (None if kept is None else kept.get(one) for one in (step.input, step.output))
+    held, holds = (None if stays is None else stays.get(one) for one in (step.input, step.output))
     whole, step = step, _part_step(step, part)
     # Sub-maps that already lie one after another are not cut by rows.
     if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
@@ -157,16 +161,19 @@ def convolution(
     first: list[Instruction] = []
     rest: list[Instruction] = []
     leaving: list[Move] = []
+    follows = part.kept and part.first > 0
     for number, one in enumerate(cut):
         turns.calls ^= 1
         if part.begins:
-            turns.input, turns.result = turns.input ^ 1, turns.result ^ 1
-        if number == 0 and part.begins:
+            turns.input, turns.result = turns.input ^ (not follows), turns.result ^ 1
+        if number == 0 and part.begins and not follows:
             first += loads(one, step, source, turns.input, waits, given.zeros[0], held)
         # Earlier results of the half that the first product fills have left: a later store has begun.
         needs: tuple[Engine, ...] = ("input", "output") if number else ("input", "kernel")
         halves = (turns.input, turns.kernel, turns.result, turns.calls)
-        own = list(_products(one.step, halves, needs, part))
+        own = list(_products(one.step, halves, ("kernel", "output") if follows else needs, part))
+        own += turns.leaving
+        turns.leaving = ()
         first, rest = (first + own, rest) if number == 0 else (first, rest + own)
         if number + 1 < len(cut):
             rest += loads(cut[number + 1], step, source, turns.input ^ 1, (), given.zeros[0], held)
@@ -176,6 +183,9 @@ def convolution(
         leaving = [_finish(one, step, target, turns, given, part.first, holds)]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
+    if part.kept and part.end < part.maps:
+        turns.leaving = tuple(leaving)
+        return ConvolutionProgram(kernels, tuple(first), ())
     # No further product says that the last one is done.
     rest += [replace(one, waits=("array",)) if at == 0 else one for at, one in enumerate(leaving)]
     turns.written = step.output
@@ -340,18 +350,18 @@ def _finish(
     turns: Turns,
     given: Given,
     first: int,
-    kept: int | None,
+    stays: int | None,
 ) -> Move:
     """Sums through the output transform (Winograd) and requantisation: into DRAM where the map lies there as the 3-D
-    tensor, else into the second group of the output buffer, where it stays if it is ``kept``."""
+    tensor, else into the second group of the output buffer, where it may stay (``stays``)."""
     step = piece.step
     rows, columns = _output(step)
     channels = step.output_columns
     height, width = _output(whole)
     position, matrix = piece.output_row * columns, height * width
-    if kept is not None:
+    if stays is not None:
         position, matrix = piece.image * matrix + position, positions(target)
-    moves = plain(target) and kept is None
+    moves = plain(target) and stays is None
     if moves:
         start = target.address + (piece.image * height * width + position) * target.apart + first
         right, down, maps = target.apart, columns * target.apart, 1
@@ -387,7 +397,7 @@ def _finish(
         halves=(turns.result, 1),
         zeros=(0, given.zeros[1]),
         scale=turns.scale,
-        kept=(None, kept),
+        stays=(None, stays),
         waits=(),
     )
 

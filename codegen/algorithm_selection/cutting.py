@@ -19,42 +19,46 @@ from mapper.workloads.document import InputError
 @dataclass(frozen=True)
 class Limits:
     """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
-    the chip; into how many parts of their depth and of their maps the kernels of layers are cut, so that they fit."""
+    the chip; into how many parts of their depth and of their maps the kernels of layers are cut, so that they fit; the
+    layers whose whole input is ``kept`` for all parts."""
 
     input: int | None = None
     result: int | None = None
     tensor: int = 0
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
 
 
 def cuts(
     control: Control,
     timeline: Timeline,
     limits: Limits | None = None,
-    kept: Mapping[str, int] | None = None,
+    stays: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """The number of pieces of every convolution that the Verilog runs: of those tried that fit, the fewest of the
-    shortest. ``kept``: where maps that stay on the chip begin in the tensor buffer."""
+    shortest. ``stays``: where maps that stay on the chip begin in the tensor buffer."""
     found: dict[str, int] = {}
+    limits = limits or Limits()
     for step in control.convolutions:
-        times = _times(control, step, timeline, limits or Limits(), kept or {})
+        times = {1: 0} if step.name in limits.kept else _times(control, step, timeline, limits, stays or {})
         if times:
             found[step.name] = min(times, key=lambda count: (times[count], count))
     return found
 
 
 def _times(
-    control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits, kept: Mapping[str, int]
+    control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits, stays: Mapping[str, int]
 ) -> dict[int, int]:
-    """Cycles of a part by number of pieces, kernels loaded before. Two numbers without gain end the search."""
+    """Cycles of a part by number of pieces, kernels loaded before: of every number that the model knows, as the best
+    one may follow several that are worse, by the remainders of passes."""
     times: dict[int, int] = {}
-    best, lanes = 0, timeline.lanes
+    lanes = timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
     for count in PIECES:
-        if count > step.shape.output_size[0] or (count > 2 * max(1, best) and len(times) > 2):
+        if count > step.shape.output_size[0]:
             break
         try:
-            program = convolution(control, step, 0, Turns(), count, part=part, kept=kept)
+            program = convolution(control, step, 0, Turns(), count, part=part, stays=stays)
         except InputError:
             continue
         instructions = [*program.first, *program.rest]
@@ -64,5 +68,4 @@ def _times(
         if limits.result is not None and lanes * needs["result"] > limits.result:
             continue
         times[count] = timeline.cycles(instructions)
-        best = min(times, key=lambda one: (times[one], one))
     return times

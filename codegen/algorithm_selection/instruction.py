@@ -185,7 +185,7 @@ class Move:
     ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as; a bias of all maps stands in
     its place, as what has one has no padding. ``scale``: the third of the
     scales that requantisation takes. ``zeros``: the zero points of maps that come from and go to DRAM. What goes to the
-    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``kept``: where a map
+    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``stays``: where a map
     that stays on the chip begins in the tensor buffer, as source and as target, in words of a bank. ``waits``: engines
     that must be idle first."""
 
@@ -203,7 +203,7 @@ class Move:
     zeros: tuple[int, int] = (0, 0)
     times: int = 1
     adds: bool = False
-    kept: tuple[int | None, int | None] = (None, None)
+    stays: tuple[int | None, int | None] = (None, None)
     waits: tuple[Engine, ...] = ENGINES
 
     @property
@@ -220,7 +220,7 @@ class Move:
         took, gave = TILES.get(self.unit, (1, 1))
         bases = [
             room.base(place, half) if first is None else first
-            for place, half, first in zip((self.source, self.target), self.halves, self.kept, strict=True)
+            for place, half, first in zip((self.source, self.target), self.halves, self.stays, strict=True)
         ]
         return _record(
             ENGINES.index(self.engine),

@@ -31,16 +31,16 @@ def loads(
     half: int,
     waits: tuple[Engine, ...],
     zero: int = 0,
-    kept: int | None = None,
+    stays: int | None = None,
 ) -> Iterator[Move]:
     """A piece of a convolution's input, whose zero point is ``zero``, into ``half`` of the input buffer, through the
     input transform in Winograd.
 
-    The layout unit makes the layout on the way, of the 3-D tensor in DRAM, or in the tensor buffer from word ``kept``
+    The layout unit makes the layout on the way, of the 3-D tensor in DRAM, or in the tensor buffer from word ``stays``
     of its banks on; what lies in DRAM as another layer reads it is first restored.
     """
-    if kept is not None:
-        yield _kept(piece, region, half, waits, kept)
+    if stays is not None:
+        yield _stayed(piece, region, half, waits, stays)
         return
     if not _same_map(whole, region):
         yield from _flattened(whole, region, half, zero)
@@ -72,7 +72,7 @@ def loads(
     )
 
 
-def _kept(piece: Piece, region: Region, half: int, waits: tuple[Engine, ...], first: int) -> Move:
+def _stayed(piece: Piece, region: Region, half: int, waits: tuple[Engine, ...], first: int) -> Move:
     """A piece of a map that has stayed on the chip, in which nothing has a zero point."""
     step, walk = piece.step, region.walk
     order, lane = counters(step.walk, tiles_innermost=step.m > 0)
@@ -80,7 +80,15 @@ def _kept(piece: Piece, region: Region, half: int, waits: tuple[Engine, ...], fi
     taken = map_path(step.walk, order, lane, above)
     rows, through = (positions(region), step.walk.rows), unit(step.m, "input")
     return Move(
-        "tensor", "input", taken, _put(step), through, rows, halves=(0, half), kept=(first, None), waits=waits
+        "tensor",
+        "input",
+        taken,
+        _put(step),
+        through,
+        rows,
+        halves=(0, half),
+        stays=(first, None),
+        waits=waits,
     )
 
 

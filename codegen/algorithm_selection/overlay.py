@@ -23,7 +23,7 @@ from mapper.codegen.algorithm_selection.program import (
     timeline,
 )
 from mapper.codegen.algorithm_selection.resource import resources
-from mapper.codegen.algorithm_selection.staying import kept_places, positions
+from mapper.codegen.algorithm_selection.staying import positions, staying_places
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -56,9 +56,9 @@ def overlay_files(
     the Verilog; ``host/``: the host's side in C. Where ``numbers`` are a network's own, ``dram.bin`` is what DRAM holds
     before it runs (integers of 32 bits, the lowest byte first). Pieces and parts of kernels keep to ``limits``."""
     limits = limits or Limits()
-    kept, made = _programs(control, network, numbers, limits)
+    stays, made = _programs(control, network, numbers, limits)
     sizes = parameters(control, made)
-    places = _places(control, made, sizes) | {"on_chip": _on_chip(control, kept)}
+    places = _places(control, made, sizes) | {"on_chip": _on_chip(control, stays)}
     own: dict[str, str | bytes] = {}
     if network is not None and numbers is not None:
         places |= tensor_places(control, network, numbers)
@@ -69,7 +69,7 @@ def overlay_files(
         "control.json": json.dumps(control.to_json(), indent=1) + "\n",
         "control.hex": hexadecimal(memory(made, sizes.room)),
         "overlay.json": json.dumps(places, indent=1) + "\n",
-        "listing.txt": listing(control, made, sizes, kept),
+        "listing.txt": listing(control, made, sizes, stays),
         **{f"rtl/{name}": text for name, text in verilog(sizes).items()},
         **{f"host/{name}": text for name, text in host().items()},
         **own,
@@ -81,21 +81,21 @@ def _programs(
 ) -> tuple[dict[str, int], tuple[StepProgram, ...]]:
     """Where maps stay on the chip, and the programs; what a step beside the overlay reads or makes is in DRAM."""
     beside: set[str] = set()
+    room = limits.tensor, 1 << log_banks(control.array)
     while True:
-        kept = kept_places(control, limits.tensor, 1 << log_banks(control.array), beside)
-        counts = cuts(control, timeline(control), limits, kept)
-        made = programs(control, network, counts, numbers, limits.parts, kept)
-        found = {program.name for program in made if program.reason}
-        if found <= beside or not kept:
-            return kept, made
-        beside |= found
+        stays = staying_places(control, *room, beside)
+        counts = cuts(control, timeline(control), limits, stays)
+        made = programs(control, network, counts, numbers, limits.parts, limits.kept, stays)
+        beside |= {program.name for program in made if program.reason}
+        if staying_places(control, *room, beside) == stays:
+            return stays, made
 
 
-def _on_chip(control: Control, kept: Mapping[str, int]) -> list[dict[str, Any]]:
+def _on_chip(control: Control, stays: Mapping[str, int]) -> list[dict[str, Any]]:
     """Maps that are never in DRAM: their first word in every bank of the tensor buffer, and its rows."""
     return [
         {"tensor": name, "first": first, "rows": positions(control.region(name))}
-        for name, first in kept.items()
+        for name, first in stays.items()
     ]
 
 
@@ -126,7 +126,9 @@ def _places(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
     return {"dram_words": dram_words(control), "resources": vars(resources(sizes)), "steps": steps}
 
 
-def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters, kept: Mapping[str, int]) -> str:
+def listing(
+    control: Control, made: Sequence[StepProgram], sizes: Parameters, stays: Mapping[str, int]
+) -> str:
     """What the files are, and every step with its instructions."""
     (rows, columns), takes = control.array, resources(sizes)
     lines = [
@@ -143,8 +145,8 @@ def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters, ke
         "DRAM holds a number a word. Sums are 32 bits, operands in the buffers 16 (Winograd's are longer than 8).",
         "",
     ]
-    if kept:
-        names = ", ".join(plain(one) for one in kept)
+    if stays:
+        names = ", ".join(plain(one) for one in stays)
         lines += [f"Maps that stay on the chip, in the tensor buffer, and are never in DRAM: {names}.", ""]
     for program in made:
         lines.append(plain(program.name))

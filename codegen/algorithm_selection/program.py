@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -98,16 +98,17 @@ def programs(
     cuts: Mapping[str, int] | None = None,
     numbers: NetworkNumbers | None = None,
     parts: Mapping[str, tuple[int, int]] | None = None,
-    kept: Mapping[str, int] | None = None,
+    kept: Collection[str] = (),
+    stays: Mapping[str, int] | None = None,
 ) -> tuple[StepProgram, ...]:
     """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, and run once for each of so many
-    ``parts`` of their kernels' depth and maps. Pools and additions run on the
-    overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it. ``numbers``:
-    how results are rounded, drawn ones if there are no others. ``kept``: where maps that stay on the chip begin in the
-    tensor buffer."""
+    ``parts`` of their kernels' depth and maps, those of ``kept`` without loading their input again. Pools and additions
+    run on the overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it.
+    ``numbers``: how results are rounded, drawn ones if there are no others. ``stays``: where maps that stay on the chip
+    begin in the tensor buffer."""
     if network is not None and numbers is None:
         numbers = seeded_numbers(network, 0)
-    making = _Making(control, network, numbers, cuts or {}, parts or {}, kept or {})
+    making = _Making(control, network, numbers, cuts or {}, parts or {}, kept, stays or {})
     made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
         try:
@@ -130,9 +131,11 @@ class _Making:
         numbers: NetworkNumbers | None,
         cuts: Mapping[str, int],
         parts: Mapping[str, tuple[int, int]],
-        kept: Mapping[str, int],
+        kept: Collection[str],
+        stays: Mapping[str, int],
     ) -> None:
-        self.control, self.network, self.numbers, self.kept = control, network, numbers, kept
+        self.control, self.network, self.numbers = control, network, numbers
+        self.kept, self.stays = kept, stays
         self.scales, self.cuts, self.parts, self.turns = scale_addresses(control), cuts, parts, Turns()
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
@@ -140,9 +143,9 @@ class _Making:
         layer = self.network.layer(step.name) if self.network is not None else None
         if isinstance(step, ConvolutionStep):
             given = None if layer is None else self._given(step, layer)
-            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)))
+            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)), step.name in self.kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
-            return [convolution(self.control, step, *given_to, part, self.kept) for part in cut]
+            return [convolution(self.control, step, *given_to, part, self.stays) for part in cut]
         if layer is None or self.numbers is None:
             raise InputError(step.name, step.work, "has no unit")
         return [StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))]
@@ -247,7 +250,7 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         2 * halves["input"],
         2 * halves["kernel"],
         halves["result"],
-        max(2 * halves["tensor"], halves["kept"]),
+        max(2 * halves["tensor"], halves["stays"]),
         2 * calls,
         SCALE_ROOMS * -(-maps // banks),
         pool_window=window,
@@ -261,20 +264,20 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
 
 def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
     """Words of a bank that half of each buffer needs; of the sums, each of the two memories; of the tensor buffer, all
-    of what is ``kept`` besides."""
-    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1, "kept": 0}
+    of what ``stays`` besides."""
+    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1, "stays": 0}
     for one in instructions:
         if isinstance(one, Gemm):
             columns = max(call.result[1] for call in one.calls) + one.c
             halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
             continue
         ends = ((one.source, one.taken), (one.target, one.put))
-        for (place, path), rows, kept in zip(ends, one.rows, one.kept, strict=True):
+        for (place, path), rows, stays in zip(ends, one.rows, one.stays, strict=True):
             if place in halves:
                 last = path.start + sum((level.count - 1) * level.step for level in path.levels)
                 columns = max(0, last >> 16) + 1
-                needed = _depth(rows, columns, banks) + (kept or 0)
-                buffer = place if kept is None else "kept"
+                needed = _depth(rows, columns, banks) + (stays or 0)
+                buffer = place if stays is None else "stays"
                 halves[buffer] = max(halves[buffer], needed)
     return halves
 

@@ -10,7 +10,7 @@ from mapper.models.algorithm_selection.control.sequence import Control, Convolut
 from mapper.models.algorithm_selection.overlay.staying import map_words, staying
 
 
-def kept_places(control: Control, words: int, banks: int, beside: Collection[str] = ()) -> dict[str, int]:
+def staying_places(control: Control, words: int, banks: int, beside: Collection[str] = ()) -> dict[str, int]:
     """The first word of a bank of every map that stays in a tensor buffer of so many words: of those that the control
     sequence wants to stay, the ones that go from a layer to the next, neither of which runs ``beside`` the overlay, and
     that fit. Maps that are there at once lie at either end."""

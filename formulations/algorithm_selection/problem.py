@@ -25,6 +25,7 @@ class Pin:
 
     algorithms: frozenset[Algorithm] | None = None
     dataflows: frozenset[Dataflow] | None = None
+    parts: frozenset[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,16 @@ class SelectionProblem:
         """The dataflows that a layer, by position, may have."""
         allowed = self.pins.get(self.network.layers[layer].name, Pin()).dataflows
         return tuple(name for name in DATAFLOWS if allowed is None or name in allowed)
+
+    def parts(self, layer: int, algorithm: Algorithm) -> tuple[int, ...]:
+        """Numbers of parts that the kernels of a layer, by position, may come in under an algorithm."""
+        one = self.network.layers[layer]
+        allowed = self.pins.get(one.name, Pin()).parts
+        return tuple(
+            parts
+            for parts in one.part_choices(algorithm, self.machine)
+            if allowed is None or parts in allowed
+        )
 
     def labels(self, store: int) -> tuple[str, ...]:
         """The formats that a stored tensor, by position, may have."""

@@ -23,10 +23,11 @@ INPUT_LAYOUTS: dict[Algorithm, Layout] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """How one layer is computed."""
+    """How one layer is computed. Kernels come in so many ``parts`` of the layer's maps, if those are more than fit."""
 
     algorithm: Algorithm
     dataflow: Dataflow
+    parts: int = 1
 
     @property
     def tile(self) -> int:

@@ -96,6 +96,27 @@ def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
     return Pieces(time.total + more, *array, time.store, *first, time.last, time.unread)
 
 
+def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: int) -> Pieces:
+    """One piece whose kernels come in so many parts of their maps: its input is loaded once and stays, and while a part
+    is multiplied, the kernels of the next are loaded, and the results of the one before leave. ``own``: cycles until an
+    instruction is fetched. A pool beside it reads before its kernels, so that these need what the first product leaves.
+    """
+    product, leaves = time.products + time.array, time.total - time.begin
+    begin, read = time.begin - product + np.maximum(product, kernels + 2 * own), np.minimum(product, kernels)
+    between = np.maximum(np.maximum(product, kernels + 3 * own), leaves + 2 * own)
+    ends = np.maximum(product, leaves + own) + leaves
+    return Pieces(
+        begin + (parts - 2) * between + ends,
+        parts * time.products,
+        parts * time.array,
+        time.store,
+        time.begin - read,
+        time.free - read,
+        ends + reads + time.unread,
+        time.unread,
+    )
+
+
 def shortest(
     every: Sequence[Pieces],
     arrays: Arrays,

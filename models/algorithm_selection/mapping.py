@@ -27,6 +27,7 @@ class Selection:
             "array": list(self.array),
             "choice": {
                 name: {"algorithm": choice.algorithm, "dataflow": choice.dataflow}
+                | ({"parts": choice.parts} if choice.parts > 1 else {})
                 for name, choice in zip(network.names, self.choices, strict=True)
             },
             "stores": {store.name: label for store, label in zip(network.stores, self.stores, strict=True)},

@@ -22,6 +22,7 @@ class _Part(BaseModel):
 class _Choice(_Part):
     algorithm: Algorithm
     dataflow: Dataflow
+    parts: Annotated[int, Field(ge=1, le=1 << 20, strict=True)] = 1
 
 
 class _Document(_Part):
@@ -67,7 +68,8 @@ def selection_from_json(fields: Mapping[str, Any], network: OverlayNetwork, sour
     return Selection(
         (rows, columns),
         tuple(
-            Choice(one.algorithm, one.dataflow) for one in (document.choice[name] for name in network.names)
+            Choice(one.algorithm, one.dataflow, one.parts)
+            for one in (document.choice[name] for name in network.names)
         ),
         tuple(document.stores[name] for name in stores),
         tuple(sorted(kept)),

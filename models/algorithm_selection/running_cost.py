@@ -42,13 +42,19 @@ class RunningTime:
 
 
 def running_times(
-    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflows: Sequence[Dataflow], arrays: Arrays
+    network: OverlayNetwork,
+    at: int,
+    algorithm: Algorithm,
+    dataflows: Sequence[Dataflow],
+    arrays: Arrays,
+    parts: int = 1,
 ) -> list[RunningTime]:
-    """Layer ``at`` under an algorithm and each of ``dataflows``; its input stays on the chip where it fits."""
+    """Layer ``at`` under an algorithm and each of ``dataflows``, its kernels in so many parts; its input stays on the
+    chip where it fits."""
     engines = network.machine.engines
     assert engines is not None
     kept = stays(network, network.source.get(at), arrays)
-    places = [_place(network, at, algorithm, one) for one in (False, True) if (kept == one).any()]
+    places = [_place(network, at, algorithm, parts, one) for one in (False, True) if (kept == one).any()]
     every = [_timed(place, algorithm, dataflows, arrays, engines) for place in places]
     if len(every) == 1:
         return every[0]
@@ -61,7 +67,7 @@ def running_time_at(
     """Layer ``at`` as chosen, on one array; the stores ``on_chip`` stay there."""
     engines = network.machine.engines
     assert engines is not None
-    place = _place(network, at, choice.algorithm, network.source.get(at) in on_chip)
+    place = _place(network, at, choice.algorithm, choice.parts, network.source.get(at) in on_chip)
     return _timed_once(place, choice, array, engines)
 
 
@@ -93,13 +99,14 @@ class _Place:
     beside: bool
 
 
-def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, kept: bool) -> _Place:
+def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int, kept: bool) -> _Place:
     engines, running = network.machine.engines, network.running
     pools: tuple[Pool, ...] = ()
     if engines is not None and engines.pools:
         pools = tuple(running.pools[pool] for layer, pool in running.between if layer == at)
     beside = bool(pools) and overlaps(network, at)
-    return _Place(network.layers[at], replace(cut_of(network, at, algorithm), kept=kept), pools, beside)
+    cut = replace(cut_of(network, at, algorithm, parts), stays=kept)
+    return _Place(network.layers[at], cut, pools, beside)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -128,23 +135,25 @@ def _timed(
     return found
 
 
-def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm) -> Cut:
-    """How layer ``at`` is cut under an algorithm."""
+def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 1) -> Cut:
+    """How layer ``at`` is cut under an algorithm, its kernels in so many parts."""
     machine, layer = network.machine, network.layers[at]
+    kept = parts > 1
     return Cut(
-        layer.piece_counts(algorithm, machine),
+        (1,) if kept else layer.piece_counts(algorithm, machine),
         layer.bands(algorithm),
-        layer.kernel_parts(algorithm, machine),
+        (1, parts) if kept else layer.kernel_parts(algorithm, machine),
         at in network.running.given,
         dict(network.running.flattened).get(at, 0),
+        kept,
     )
 
 
 def piece_passes(
-    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflow: Dataflow
+    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflow: Dataflow, parts: int = 1
 ) -> list[tuple[int, int, int, int]]:
     """What layer ``at`` spreads over P1 and over P2 in pieces of every height, the beats of a pass, and products."""
-    layer, cut = network.layers[at], cut_of(network, at, algorithm)
+    layer, cut = network.layers[at], cut_of(network, at, algorithm, parts)
     heights = sorted({cut.bands // count + more for count in cut.counts for more in (0, 1)})
     return [piece_product(layer, algorithm, dataflow, height, cut) for height in heights]
 

@@ -264,7 +264,7 @@ def _mapping(problem: SelectionProblem, selection: Selection) -> dict[str, Any]:
     network = problem.network
     return {
         "array": list(selection.array),
-        "choices": [[one.algorithm, one.dataflow] for one in selection.choices],
+        "choices": [[one.algorithm, one.dataflow, one.parts] for one in selection.choices],
         "formats": [
             problem.labels(at).index(selection.stores[at])
             for at, store in enumerate(network.stores)
@@ -347,6 +347,7 @@ def _layer(problem: SelectionProblem, at: int) -> dict[str, Any]:
         "per_channel": layer.per_channel,
         "algorithms": None if pin.algorithms is None else sorted(pin.algorithms),
         "dataflows": None if pin.dataflows is None else sorted(pin.dataflows),
+        "parts": None if pin.parts is None else sorted(pin.parts),
     }
 
 

@@ -10,13 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product as product_of
 
 import numpy as np
 
 from mapper.formulations.algorithm_selection.program.join import Joins
 from mapper.formulations.algorithm_selection.program.layer_cost import LayerCosts, Passes
-from mapper.formulations.algorithm_selection.program.network_choice import NetworkChoices
+from mapper.formulations.algorithm_selection.program.network_choice import NetworkChoices, Way
 from mapper.formulations.algorithm_selection.program.running_graph import RunningGraph
 from mapper.formulations.algorithm_selection.program.transition_cost import storing, transition
 from mapper.formulations.algorithm_selection.program.whole_cost import (
@@ -27,7 +26,7 @@ from mapper.formulations.algorithm_selection.program.whole_cost import (
     below,
     too_large,
 )
-from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
+from mapper.models.algorithm_selection.choice import Dataflow
 from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.product import product
 from mapper.models.algorithm_selection.running_cost import piece_passes
@@ -140,19 +139,20 @@ class GraphBuilder(NetworkChoices):
     def spread(self) -> tuple[set[int], set[int]]:
         """What layers spread over the rows of an array, and over its columns."""
         found: tuple[set[int], set[int]] = (set(), set())
-        for at, names in enumerate(self.algorithms):
-            for one, dataflow in product_of(dict.fromkeys(names), self.problem.dataflows(at)):
-                for sizes in self._spread(at, one, dataflow):
-                    for side, size in zip(found, sizes, strict=True):
-                        side.add(math.ceil(size))
+        for at, every in enumerate(self.choices):
+            for way in every:
+                for dataflow in way.dataflows:
+                    for sizes in self._spread(at, way, dataflow):
+                        for side, size in zip(found, sizes, strict=True):
+                            side.add(math.ceil(size))
         return found
 
-    def _spread(self, at: int, algorithm: Algorithm, dataflow: Dataflow) -> list[tuple[Fraction | int, ...]]:
+    def _spread(self, at: int, way: Way, dataflow: Dataflow) -> list[tuple[Fraction | int, ...]]:
         """What a layer spreads over rows and columns: a piece's product where it is cut, else all of it."""
         layer = self.network.layers[at]
         if self.machine.engines is not None:
-            return [one[:2] for one in piece_passes(self.network, at, algorithm, dataflow)]
-        return [product(layer, algorithm, self.machine).passes(dataflow)[:2]]
+            return [one[:2] for one in piece_passes(self.network, at, way.algorithm, dataflow, way.parts)]
+        return [product(layer, way.algorithm, self.machine).passes(dataflow)[:2]]
 
     def _check(self, vertices: Sequence[Costs], matrices: Sequence[Costs], constant: int) -> None:
         total = constant + sum(int(costs.max(initial=0)) for costs in (*vertices, *matrices))

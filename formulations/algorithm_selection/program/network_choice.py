@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
@@ -13,6 +14,14 @@ from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.models.algorithm_selection.product import best_dataflow
 from mapper.models.algorithm_selection.resource import lanes_of
 from mapper.models.limit import UnfinishedError
+
+
+class Way(NamedTuple):
+    """A choice of a layer: an algorithm in the best of some dataflows, its kernels in so many parts."""
+
+    algorithm: Algorithm
+    dataflows: tuple[Dataflow, ...]
+    parts: int
 
 
 def _never() -> bool:
@@ -28,7 +37,7 @@ class NetworkChoices:
         self.problem, self.network, self.machine = problem, problem.network, problem.machine
         self.labels = [problem.labels(at) for at in range(len(self.network.stores))]
         self.choices = [self._choices(at) for at in range(len(self.network.layers))]
-        self.algorithms = [tuple(name for name, _ in every) for every in self.choices]
+        self.algorithms = [tuple(way.algorithm for way in every) for every in self.choices]
 
     @cached_property
     def vertex(self) -> dict[int, int]:
@@ -55,7 +64,7 @@ class NetworkChoices:
         """The selection that a choice per vertex means."""
         picked = [self.algorithms[at][chosen[at]] for at in range(len(self.network.layers))]
         choices = tuple(
-            Choice(algorithm, self._dataflow(at, chosen[at], array)) for at, algorithm in enumerate(picked)
+            self._choice(at, self.choices[at][chosen[at]], array) for at in range(len(self.network.layers))
         )
         stores, kept = [], []
         for at, store in enumerate(self.network.stores):
@@ -68,9 +77,9 @@ class NetworkChoices:
                 kept.append(at)
         return Selection(array, choices, tuple(stores), tuple(kept))
 
-    def _dataflow(self, at: int, chosen: int, array: tuple[int, int]) -> Dataflow:
-        algorithm, allowed = self.choices[at][chosen]
-        return best_dataflow(self.network.layers[at], algorithm, array, self.machine, allowed)
+    def _choice(self, at: int, way: Way, array: tuple[int, int]) -> Choice:
+        flow = best_dataflow(self.network.layers[at], way.algorithm, array, self.machine, way.dataflows)
+        return Choice(way.algorithm, flow, way.parts)
 
     def chosen(self, selection: Selection) -> list[int]:
         """The choice per vertex that means ``selection``.
@@ -80,7 +89,7 @@ class NetworkChoices:
         own = [self._place(at, choice) for at, choice in enumerate(selection.choices)]
         return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
 
-    def wanted(self) -> Iterator[tuple[tuple[Algorithm, tuple[Dataflow, ...]], ...]]:
+    def wanted(self) -> Iterator[tuple[Way, ...]]:
         """The choices of every layer, each as it is wanted."""
         for every in self.choices:
             self.go_on()
@@ -103,14 +112,20 @@ class NetworkChoices:
     def _place(self, at: int, choice: Choice) -> int:
         if self.machine.engines is None:
             return self.algorithms[at].index(choice.algorithm)
-        return self.choices[at].index((choice.algorithm, (choice.dataflow,)))
+        return self.choices[at].index(Way(choice.algorithm, (choice.dataflow,), choice.parts))
 
-    def _choices(self, at: int) -> tuple[tuple[Algorithm, tuple[Dataflow, ...]], ...]:
+    def _choices(self, at: int) -> tuple[Way, ...]:
         """The algorithms of a layer, of whose dataflows the best is taken; or each of these apart where the engines run
-        at once: then the number of pieces, and what the next layer hides of the last one, depend on it."""
+        at once, in each number of parts of its kernels: then the number of pieces, and what the next layer hides of
+        the last one, depend on it."""
         flows = self.problem.dataflows(at)
         apart = [flows] if self.machine.engines is None else [(one,) for one in flows]
-        return tuple((name, own) for name in self._allowed(at) for own in apart)
+        return tuple(
+            Way(name, own, parts)
+            for name in self._allowed(at)
+            for parts in self.problem.parts(at, name)
+            for own in apart
+        )
 
     def _allowed(self, at: int) -> tuple[Algorithm, ...]:
         """The algorithms of a layer that pins, its own and that of the edge it reads, leave."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mapper.formulations.algorithm_selection.program.network_choice import Way
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
@@ -21,22 +22,26 @@ Costs = NDArray[np.int64]
 
 
 class RunningGraph:
-    """Cycles for S arrays; ``choices`` are the algorithms and the dataflows of every layer, one after another."""
+    """Cycles for S arrays; ``choices`` are the ways of every layer, dataflows one after another."""
 
     def __init__(
         self,
         network: OverlayNetwork,
-        choices: Iterable[Sequence[tuple[Algorithm, tuple[Dataflow, ...]]]],
+        choices: Iterable[Sequence[Way]],
         arrays: Arrays,
     ) -> None:
         self.network, self.arrays = network, arrays
         self.times: list[list[RunningTime]] = []
         for at, every in enumerate(choices):
-            flows: dict[Algorithm, list[Dataflow]] = {}
-            for name, own in every:
-                flows.setdefault(name, []).extend(own)
+            flows: dict[tuple[Algorithm, int], list[Dataflow]] = {}
+            for way in every:
+                flows.setdefault((way.algorithm, way.parts), []).extend(way.dataflows)
             self.times.append(
-                [one for name in flows for one in running_times(network, at, name, flows[name], arrays)]
+                [
+                    one
+                    for (name, parts), own in flows.items()
+                    for one in running_times(network, at, name, own, arrays, parts)
+                ]
             )
 
     def vertex(self, at: int) -> Costs:

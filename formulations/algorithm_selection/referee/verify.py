@@ -20,6 +20,9 @@ FED = "DRAM reads and writes a word a lane in every cycle"
 BOARD = "the board has what the overlay takes"
 PINNED = "pinned decisions are kept"
 COMPUTED = "every layer has an algorithm that can compute it"
+PARTS = (
+    "kernels come in the parts that fit, or twice, four times ... as many where the input stays in its buffer"
+)
 STORED = "every tensor is stored in the layout of one of its readers"
 READ = "a tensor with one reader is stored in that reader's layout"
 KEPT = "what stays on the chip fits: maps and kernels of two consecutive layers"
@@ -59,6 +62,8 @@ def _computed(problem: SelectionProblem, selection: Selection) -> Iterator[Broke
     for layer, choice in zip(network.layers, selection.choices, strict=True):
         if not _suits(problem, layer, choice.algorithm):
             yield BrokenRule(COMPUTED, layer.name, 1)
+        elif choice.parts != 1 and choice.parts not in _parts(problem, layer, choice.algorithm):
+            yield BrokenRule(PARTS, layer.name, choice.parts)
 
 
 def _suits(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> bool:
@@ -83,14 +88,58 @@ def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) ->
     room = None if engines is None else engines.buffers
     if room is None:
         return True
-    banks = most_banks(problem.machine)
-    side = WINOGRAD_SIDE[algorithm][0] if algorithm in WINOGRAD_SIDE else 1
-    bands = -(-layer.output[0] // side)
+    banks, bands = most_banks(problem.machine), _bands(layer, algorithm)
     pieces = max(count for count in COUNTS if count <= bands)
-    rows = -(-bands // pieces)
+    taken, depth, positions, kernel = _piece(layer, algorithm, -(-bands // pieces))
+    maps = layer.out_channels
+    across_maps, held, half = (
+        -(-maps // banks),
+        *(max(1, one // (2 * banks)) for one in (room.kernel, room.input)),
+    )
+    if kernel > held:
+        maps = -(-maps // across_maps)
+    elif across_maps * kernel > held:
+        maps = -(-maps // -(-across_maps // (held // kernel)))
+    lines, sums = taken * -(-depth // banks), positions * -(-maps // banks)
+    return lines <= half and sums <= room.result // banks
+
+
+def _parts(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> set[int]:
+    """Numbers of parts that are more than the kernel buffer asks for: the input is one piece, and what a part makes
+    fits a memory of sums."""
+    engines, banks = problem.machine.engines, most_banks(problem.machine)
+    several = layer.groups > 1 or (layer.images > 1 and not layer.fully_connected)
+    if engines is None or not engines.kernel_parts or not engines.kernels or several:
+        return set()
+    taken, depth, positions, kernel = _piece(layer, algorithm, _bands(layer, algorithm))
+    across = -(-layer.out_channels // banks)
+    parts = 1
+    if engines.buffers is not None:
+        held, half = (max(1, one // (2 * banks)) for one in (engines.buffers.kernel, engines.buffers.input))
+        if kernel > held or taken * -(-depth // banks) > half:
+            return set()
+        parts = -(-across // (held // kernel))
+        widest = -(-layer.out_channels // parts)
+        if positions * -(-widest // banks) > engines.buffers.result // banks:
+            return set()
+    found = set()
+    while parts < across:
+        parts = min(2 * parts, across)
+        found.add(parts)
+    return found
+
+
+def _bands(layer: OverlayLayer, algorithm: str) -> int:
+    """Rows of the output, or of tiles."""
+    return -(-layer.output[0] // (WINOGRAD_SIDE[algorithm][0] if algorithm in WINOGRAD_SIDE else 1))
+
+
+def _piece(layer: OverlayLayer, algorithm: str, rows: int) -> tuple[int, int, int, int]:
+    """Rows and columns of the input's matrices, rows of sums, and rows of kernels, of so many rows (of tiles)."""
+    side = WINOGRAD_SIDE[algorithm][0] if algorithm in WINOGRAD_SIDE else 1
     across = layer.output[1]
     positions = layer.images if layer.fully_connected else rows * across
-    taken, depth, maps = positions, layer.in_channels, layer.out_channels
+    taken, depth = positions, layer.in_channels
     kernel = layer.kernel[0] * layer.kernel[1] * (layer.in_channels // layer.groups)
     if algorithm in WINOGRAD_SIDE:
         each, rounds = WINOGRAD_SIDE[algorithm][1] ** 2, math.prod(-(-one // 3) for one in layer.kernel)
@@ -106,16 +155,7 @@ def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) ->
         )
         taken = math.prod(layer.strides) * -(-reach // layer.strides[0]) * patch
         positions = rows * patch
-    across_maps, held, half = (
-        -(-maps // banks),
-        *(max(1, one // (2 * banks)) for one in (room.kernel, room.input)),
-    )
-    if kernel > held:
-        maps = -(-maps // across_maps)
-    elif across_maps * kernel > held:
-        maps = -(-maps // -(-across_maps // (held // kernel)))
-    lines, sums = taken * -(-depth // banks), positions * -(-maps // banks)
-    return lines <= half and sums <= room.result // banks
+    return taken, depth, positions, kernel
 
 
 def _wanted(layer: OverlayLayer, algorithm: str) -> str:
@@ -184,6 +224,8 @@ def _pinned(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenR
             yield BrokenRule(PINNED, f"{layer.name}.algorithm", 1)
         if pin is not None and pin.dataflows is not None and choice.dataflow not in pin.dataflows:
             yield BrokenRule(PINNED, f"{layer.name}.dataflow", 1)
+        if pin is not None and pin.parts is not None and choice.parts not in pin.parts:
+            yield BrokenRule(PINNED, f"{layer.name}.parts", 1)
     for store, label in zip(problem.network.stores, selection.stores, strict=True):
         if problem.stores.get(store.name, label) != label:
             yield BrokenRule(PINNED, f"{store.name}.store", 1)

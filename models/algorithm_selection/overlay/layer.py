@@ -150,6 +150,22 @@ class OverlayLayer:
             return _up(rows, half), _up(self.out_channels, lanes)
         return 1, _up(_up(self.out_channels, lanes), half // rows)
 
+    def part_choices(self, algorithm: Algorithm, machine: OverlayMachine) -> tuple[int, ...]:
+        """Numbers of parts of the maps that kernels may come in: 1 for as many as fit the kernel buffer, and, where the
+        whole input stays in its own, twice, four times ... as many, down to parts of one row of lanes."""
+        engines = machine.engines
+        if engines is None or not engines.kernel_parts or not engines.kernels:
+            return (1,)
+        deep, least = self.kernel_parts(algorithm, machine)
+        one_piece = self.fully_connected or self.images == 1
+        if deep > 1 or self.groups > 1 or not one_piece or 1 not in self.piece_counts(algorithm, machine):
+            return (1,)
+        found, parts, lines = [1], least, _up(self.out_channels, most_banks(machine))
+        while parts < lines:
+            parts = min(2 * parts, lines)
+            found.append(parts)
+        return tuple(found)
+
     def part_maps(self, parts: Pair) -> int:
         """Maps of the largest part."""
         if self.groups > 1:

@@ -45,7 +45,7 @@ def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]
 def _count(problem: SelectionProblem) -> int:
     """The most selections that are tried, over all shapes."""
     network = problem.network
-    layers = [len(problem.algorithms(at)) * len(problem.dataflows(at)) for at in range(len(network.layers))]
+    layers = [len(_choices(problem, at)) for at in range(len(network.layers))]
     stores = [len(problem.labels(at)) for at, store in enumerate(network.stores) if store.vertex]
     return len(shapes(problem)[0]) * math.prod((*layers, *stores)) << len(_keepable(problem))
 
@@ -59,14 +59,7 @@ def _keepable(problem: SelectionProblem) -> list[int]:
 
 def _selections(problem: SelectionProblem) -> Iterator[Selection]:
     network = problem.network
-    layers = [
-        [
-            Choice(algorithm, dataflow)
-            for algorithm in problem.algorithms(at)
-            for dataflow in problem.dataflows(at)
-        ]
-        for at in range(len(network.layers))
-    ]
+    layers = [_choices(problem, at) for at in range(len(network.layers))]
     on_chip = _keepable(problem)
     rows, columns = shapes(problem)
     for high, wide in zip(rows.tolist(), columns.tolist(), strict=True):
@@ -76,6 +69,15 @@ def _selections(problem: SelectionProblem) -> Iterator[Selection]:
                 for count in range(len(on_chip) + 1):
                     for kept in itertools.combinations(on_chip, count):
                         yield Selection((high, wide), choices, labels, (*kept, *fitting))
+
+
+def _choices(problem: SelectionProblem, at: int) -> list[Choice]:
+    return [
+        Choice(algorithm, dataflow, parts)
+        for algorithm in problem.algorithms(at)
+        for dataflow in problem.dataflows(at)
+        for parts in problem.parts(at, algorithm)
+    ]
 
 
 def _labels(problem: SelectionProblem, choices: tuple[Choice, ...]) -> list[tuple[str, ...]]:

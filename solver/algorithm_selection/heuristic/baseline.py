@@ -39,7 +39,8 @@ def _pinned(
     for at, layer in enumerate(problem.network.layers):
         allowed = frozenset(problem.dataflows(at))
         narrowed = allowed & dataflows if dataflows is not None else allowed
-        pins[layer.name] = Pin(frozenset({chosen[layer.name]}), narrowed or allowed)
+        parts = problem.pins.get(layer.name, Pin()).parts
+        pins[layer.name] = Pin(frozenset({chosen[layer.name]}), narrowed or allowed, parts)
     return replace(problem, pins=pins)
 
 

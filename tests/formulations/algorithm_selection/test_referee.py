@@ -109,3 +109,38 @@ def test_a_document_with_a_strange_layer_or_edge_is_refused(
         selection_from_json({**document, "on_chip": [["conv1", "conv9"]]}, problem.network, "file")
     with pytest.raises(InputError, match="array"):
         selection_from_json({**document, "array": [0, 4]}, problem.network, "file")
+
+
+@pytest.fixture(scope="module")
+def generated() -> SelectionProblem:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    return SelectionProblem(overlay_network(load_layers("lenet5"), machine))
+
+
+@pytest.mark.parametrize(("layer", "parts", "place"), [("conv1", 2, "conv1"), ("gemm1", 3, "gemm1")])
+def test_parts_that_kernels_cannot_come_in_have_no_cost(
+    generated: SelectionProblem, layer: str, parts: int, place: str
+) -> None:
+    """conv1 has six maps, which are one row of lanes; gemm1 has 120, which are one too."""
+    found = solve_at(generated, (16, 16))
+    assert found is not None
+    at = generated.network.names.index(layer)
+    wrong = changed(found.selection, at, replace(found.selection.choices[at], parts=parts))
+    assert broken(generated, wrong)[0] == (referee.PARTS, place, parts)
+    assert verify(generated, wrong).cost is None
+
+
+def test_parts_of_kernels_are_read_as_they_are_written() -> None:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    posed = SelectionProblem(overlay_network(load_layers("googlenet"), machine))
+    at = posed.network.names.index("gemm1")
+    pins = {"gemm1": Pin(parts=frozenset({4}))}
+    found = solve_at(replace(posed, pins=pins), (47, 128))
+    assert found is not None and found.selection.choices[at].parts == 4
+    document = found.selection.to_json(posed.network)
+    assert document["choice"]["gemm1"]["parts"] == 4 and "parts" not in document["choice"]["conv1"]
+    assert selection_from_json(document, posed.network, "file") == found.selection
+    pinned = replace(posed, pins={"gemm1": Pin(parts=frozenset({2}))})
+    assert broken(pinned, found.selection) == [(referee.PINNED, "gemm1.parts", 1)]

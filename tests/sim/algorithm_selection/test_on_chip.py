@@ -14,7 +14,7 @@ from mapper.codegen.algorithm_selection.cutting import Limits, cuts
 from mapper.codegen.algorithm_selection.instruction import Move
 from mapper.codegen.algorithm_selection.overlay import overlay_files
 from mapper.codegen.algorithm_selection.program import programs, timeline
-from mapper.codegen.algorithm_selection.staying import kept_places
+from mapper.codegen.algorithm_selection.staying import staying_places
 from mapper.kind.algorithm_selection.numbers import run_of
 from mapper.kind.algorithm_selection.part import read_network
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
@@ -66,9 +66,9 @@ def steps(network: LayerNetwork, sequence: Control, limits: Limits = ROOM) -> tu
 
 
 def moves(network: LayerNetwork, sequence: Control, limits: Limits = ROOM) -> list[Move]:
-    places = kept_places(sequence, limits.tensor, 1 << 2)
+    places = staying_places(sequence, limits.tensor, 1 << 2)
     counts = cuts(sequence, timeline(sequence), limits, places)
-    made = programs(sequence, network, counts, kept=places)
+    made = programs(sequence, network, counts, stays=places)
     return [one for program in made for one in program.instructions if isinstance(one, Move)]
 
 
@@ -146,9 +146,9 @@ def test_a_map_that_does_not_fit_beside_the_one_that_is_read_meanwhile_goes_thro
     network = chain(tmp_path)
     sequence = kept(network, (4, 4), {})
     names = [one.output for one in sequence.convolutions]
-    assert [*kept_places(sequence, 4 * 360, 4)] == [names[0], names[1], names[3]]
-    assert [*kept_places(sequence, 4 * 359, 4)] == [names[0], names[3]]
-    assert [*kept_places(sequence, 4 * 179, 4)] == [names[3]]
+    assert [*staying_places(sequence, 4 * 360, 4)] == [names[0], names[1], names[3]]
+    assert [*staying_places(sequence, 4 * 359, 4)] == [names[0], names[3]]
+    assert [*staying_places(sequence, 4 * 179, 4)] == [names[3]]
     done = steps(network, sequence, Limits(tensor=4 * 200))
     assert all(one.equal for one in done), done
 

@@ -104,13 +104,14 @@ def run_layer(
     relu: bool = False,
     count: int = 1,
     parts: tuple[int, int] = (1, 1),
+    kept: bool = False,
 ) -> None:
-    """Holds a layer's results, in ``count`` pieces an image and so many ``parts`` of its kernels, against onnxruntime's
-    integer convolution, and the cycles of every instruction against the timeline."""
+    """Holds a layer's results, in ``count`` pieces an image and so many ``parts`` of its kernels (its input ``kept``
+    for all), against onnxruntime's integer convolution, and the cycles of every instruction against the timeline."""
     random = np.random.default_rng(7)
     sequence = layer_control(shape, choice, stored=stored, relu=relu)
     (program,), (step,) = (
-        programs(sequence, cuts={"conv1": count}, parts={"conv1": parts}),
+        programs(sequence, cuts={"conv1": count}, parts={"conv1": parts}, kept=("conv1",) if kept else ()),
         sequence.convolutions,
     )
     depth = shape.in_channels // shape.groups
@@ -311,6 +312,17 @@ def test_kernels_are_loaded_in_parts_of_their_depth_and_their_maps(
     shape: Convolution, algorithm: Algorithm, parts: tuple[int, int]
 ) -> None:
     run_layer((4, 4), shape, Choice(algorithm, "WS"), stored="tensor3d", count=2, parts=parts)
+
+
+@pytest.mark.parametrize("dataflow", DATAFLOWS)
+@pytest.mark.parametrize("parts", [2, 3, 4])
+@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
+def test_the_input_stays_in_its_buffer_while_parts_of_the_maps_follow_one_another(
+    algorithm: Algorithm, parts: int, dataflow: Dataflow
+) -> None:
+    shape = Convolution(1, 11, 14, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1)))
+    choice = Choice(algorithm, dataflow)
+    run_layer((4, 4), shape, choice, stored="tensor3d", parts=(1, parts), kept=True)
 
 
 @pytest.mark.parametrize(("shape", "dataflow"), [(SAME, "NS"), (SAME, "WS"), (LARGE, "IS"), (GROUPED, "NS")])

@@ -14,6 +14,7 @@ from mapper.arch.source import load_machine
 from mapper.codegen.algorithm_selection import overlay_files
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.kind.algorithm_selection.part import limits
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
@@ -43,7 +44,8 @@ def test_the_program_takes_the_model_s_cycles_within_5_percent(name: str, pes: i
     assert selection is not None
     verdict = verify(problem, selection)
     assert verdict.valid and verdict.cost is not None
-    files = overlay_files(selection_control(network, problem.network, selection), network)
+    sequence = selection_control(network, problem.network, selection)
+    files = overlay_files(sequence, network, limits=limits(problem.network, selection))
     cycles = sum(one["cycles"] for one in json.loads(files["overlay.json"])["steps"])
     assert abs(cycles - verdict.cost.cycles) <= 0.05 * verdict.cost.cycles
 
@@ -65,7 +67,8 @@ def test_a_program_far_from_the_model_does_not_agree() -> None:
     problem = posed(network, 64)
     selection = joint(problem, Effort()).mapping
     assert selection is not None
-    files = overlay_files(selection_control(network, problem.network, selection), network)
+    sequence = selection_control(network, problem.network, selection)
+    files = overlay_files(sequence, network, limits=limits(problem.network, selection))
     timeline = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
     assert report_running(problem, selection, network, timeline)["agrees"]
     longer = {name: cycles * 1.1 for name, cycles in timeline.items()}
@@ -103,5 +106,6 @@ def test_the_verilog_of_16x16_pes_takes_the_model_s_cycles_within_5_percent(name
     assert cost is not None
     sequence = selection_control(network, problem.network, selection)
     said = causes(problem.network, selection)
-    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles, said)
+    files = overlay_files(sequence, network, limits=limits(problem.network, selection))
+    done = report_rtl(sequence, network, files, cost.cycles, said)
     assert done["outputs_equal"] and done["agrees"]

@@ -192,11 +192,13 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
     room = machine.engines.buffers if machine.engines is not None else None
     if room is None:
         return Limits()
-    parts = {
-        name: layer.kernel_parts(choice.algorithm, machine)
-        for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True)
-    }
-    return Limits(room.input, room.result, room.tensor, parts)
+    parts, kept = {}, set()
+    for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True):
+        parts[name] = layer.kernel_parts(choice.algorithm, machine)
+        if choice.parts > 1:
+            parts[name] = (1, choice.parts)
+            kept.add(name)
+    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept))
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError
 from mapper.workloads.text.nearest import meant
 
-KNOWN = "array=95x64, algorithm, dataflow, LAYER.algorithm, LAYER.dataflow and TENSOR.store"
+KNOWN = "array=95x64, algorithm, dataflow, LAYER.algorithm, LAYER.dataflow, LAYER.parts and TENSOR.store"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Fixed:
 
 def read_fix(fix: Mapping[str, str], network: OverlayNetwork) -> Fixed:
     """The pinned decisions of ``network``: ``conv1.algorithm=im2col``, ``conv1.algorithm=!winograd`` (any but that),
-    ``dataflow=NS,WS`` (for every layer, one of these), ``array=95x64``, ``conv1.store=tensor3d``.
+    ``dataflow=NS,WS`` (for every layer, one of these), ``array=95x64``, ``conv1.parts=2``, ``conv1.store=tensor3d``.
 
     A decision for every layer holds for those that can keep it; one for a layer by name is kept or an error.
 
@@ -44,17 +44,20 @@ def read_fix(fix: Mapping[str, str], network: OverlayNetwork) -> Fixed:
             layers = (name,) if dot else network.names
             pins = {layer: _pinned(key, value, decision, layer, network, bool(dot)) for layer in layers}
             found = replace(found, pins={**found.pins, **_joined(found.pins, pins)})
+        elif dot and decision == "parts" and name in network.names:
+            pins = {name: Pin(parts=_parts(key, value, name, network))}
+            found = replace(found, pins={**found.pins, **_joined(found.pins, pins)})
         elif dot and decision == "store" and name in tensors:
             if value not in tensors[name]:
                 raise InputError("--fix", key, f"{value[:40]!r} is not one of {', '.join(tensors[name])}")
             found = replace(found, stores={**found.stores, name: value})
-        elif dot and decision in ("algorithm", "dataflow", "store"):
+        elif dot and decision in ("algorithm", "dataflow", "parts", "store"):
             there = tuple(tensors) if decision == "store" else network.names
             raise InputError(
                 "--fix", key[:60], f"no such layer; {meant(name, there)}there are {', '.join(there[:4])} …"
             )
         else:
-            keys = [f"{one}.{word}" for one in network.names for word in ("algorithm", "dataflow")]
+            keys = [f"{one}.{word}" for one in network.names for word in ("algorithm", "dataflow", "parts")]
             close = meant(
                 key, ("array", "algorithm", "dataflow", *keys, *(f"{one}.store" for one in tensors))
             )
@@ -87,10 +90,26 @@ def _pinned(key: str, value: str, decision: str, layer: str, network: OverlayNet
     return Pin(dataflows=cast("frozenset[Dataflow]", left))
 
 
+def _parts(key: str, value: str, layer: str, network: OverlayNetwork) -> frozenset[int]:
+    """The number of parts that ``value`` says: one that some algorithm of the layer can have."""
+    one, machine = network.layer(layer), network.machine
+    has = sorted(
+        {parts for name in one.algorithms(machine) for parts in one.part_choices(name, machine)} | {1}
+    )
+    if value not in map(str, has):
+        said = ", ".join(map(str, has))
+        raise InputError("--fix", key[:60], f"{value[:40]!r} is no number of parts; {layer} can have {said}")
+    return frozenset({int(value)})
+
+
 def _joined(old: Mapping[str, Pin], new: Mapping[str, Pin]) -> dict[str, Pin]:
     """Both pins of each layer: a later one of the same decision takes the place of an earlier one."""
     joined = {}
     for layer, pin in new.items():
         before = old.get(layer, Pin())
-        joined[layer] = Pin(pin.algorithms or before.algorithms, pin.dataflows or before.dataflows)
+        joined[layer] = Pin(
+            pin.algorithms or before.algorithms,
+            pin.dataflows or before.dataflows,
+            pin.parts or before.parts,
+        )
     return joined

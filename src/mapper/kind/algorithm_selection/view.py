@@ -32,8 +32,8 @@ def selection_lines(problem: SelectionProblem, part: Part) -> list[str]:
     rows: list[tuple[str | int, ...]] = []
     for name, choice in list(zip(problem.network.names, selection.choices, strict=True))[:MOST_SHOWN]:
         cycles, share = layers[name]["cycles"], layers[name]["utilisation"]
-        rows.append((name, choice.algorithm, choice.dataflow, cycles, f"{share:.1%}"))
-    heading = ("layer", "algorithm", "dataflow", "cycles", "utilisation")
+        rows.append((name, choice.algorithm, choice.dataflow, choice.parts, cycles, f"{share:.1%}"))
+    heading = ("layer", "algorithm", "dataflow", "parts", "cycles", "utilisation")
     table = text_table(heading, rows, words={"algorithm", "dataflow"})
     lines += ["", *(f"  {line}" for line in table)]
     more = len(problem.network.names) - MOST_SHOWN
