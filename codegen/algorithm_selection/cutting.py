@@ -6,27 +6,14 @@ More pieces overlap more, and need smaller buffers, yet the array is filled and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution, kernel_parts
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
 from mapper.models.algorithm_selection.overlay.layer import PIECES
 from mapper.workloads.document import InputError
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
-    the chip; into how many parts of their depth and of their maps the kernels of layers are cut, so that they fit; the
-    layers whose whole input is ``kept`` for all parts."""
-
-    input: int | None = None
-    result: int | None = None
-    tensor: int = 0
-    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    kept: frozenset[str] = frozenset()
 
 
 def cuts(
@@ -61,7 +48,7 @@ def _times(
             program = convolution(control, step, 0, Turns(), count, part=part, stays=stays)
         except InputError:
             continue
-        instructions = [*program.first, *program.rest]
+        instructions = [*program.loads, *program.first, *program.rest, *program.last]
         needs = depths(instructions, lanes)
         if limits.input is not None and 2 * lanes * needs["input"] > limits.input:
             continue

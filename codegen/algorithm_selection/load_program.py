@@ -17,8 +17,7 @@ from mapper.codegen.algorithm_selection.path import (
     tile_path,
 )
 from mapper.codegen.algorithm_selection.piece import Piece
-from mapper.codegen.algorithm_selection.staying import positions
-from mapper.codegen.algorithm_selection.store_program import address, plain, restore
+from mapper.codegen.algorithm_selection.store_program import address, plain, positions, restore
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.workloads.document import InputError

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mapper.codegen.algorithm_selection.cutting import Limits, cuts
+from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.image import image, tensor_places
 from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import (
     Parameters,
     StepProgram,
@@ -23,7 +24,7 @@ from mapper.codegen.algorithm_selection.program import (
     timeline,
 )
 from mapper.codegen.algorithm_selection.resource import resources
-from mapper.codegen.algorithm_selection.staying import positions, staying_places
+from mapper.codegen.algorithm_selection.store_program import positions, staying_places
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -85,7 +86,7 @@ def _programs(
     while True:
         stays = staying_places(control, *room, beside)
         counts = cuts(control, timeline(control), limits, stays)
-        made = programs(control, network, counts, numbers, limits.parts, limits.kept, stays)
+        made = programs(control, network, counts, numbers, limits, stays)
         beside |= {program.name for program in made if program.reason}
         if staying_places(control, *room, beside) == stays:
             return stays, made
