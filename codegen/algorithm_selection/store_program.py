@@ -57,8 +57,9 @@ def staying_places(control: Control, words: int, banks: int, beside: Collection[
     that fit. Maps that are there at once lie at either end."""
     tensors: dict[int, str] = {}
     for at, (before, step) in enumerate(itertools.pairwise(control.steps), 1):
-        both = isinstance(before, ConvolutionStep) and isinstance(step, ConvolutionStep)
-        if both and before.output == step.input and not {before.name, step.name} & {*beside}:
+        if not isinstance(before, ConvolutionStep) or not isinstance(step, ConvolutionStep):
+            continue
+        if before.output == step.input and not {before.name, step.name} & {*beside}:
             region = control.region(step.input)
             if region.on_chip and plain(region):
                 tensors[at] = step.input

@@ -181,7 +181,8 @@ def test_all_images_of_a_map_stay_together(tmp_path: Path) -> None:
     network = layers(model(nodes, (2, 4, 6, 5), weights))
     sequence = kept(network, (4, 4), {})
     # Kernels in two parts, each of which reads the map again and writes some of its channels.
-    for parts in ({}, {one.name: (1, 2) for one in sequence.convolutions}):
+    cut: list[dict[str, tuple[int, int]]] = [{}, {one.name: (1, 2) for one in sequence.convolutions}]
+    for parts in cut:
         done = steps(network, sequence, replace(ROOM, parts=parts))
         assert len(done) == 3 and all(one.equal for one in done), done
         assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
