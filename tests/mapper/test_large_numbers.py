@@ -52,15 +52,3 @@ def test_a_machine_whose_times_cannot_be_counted_is_one_line_and_exit_2(mapper: 
     code, _, err = mapper("solve", "vgg19", "--arch", str(path))
     assert code == 2 and err.count("\n") == 1
     assert "parts of a cycle" in err and "rounder clock_mhz" in err
-
-
-def test_words_read_back_into_concatenations_may_be_too_many(mapper: Any, tmp_path: Path) -> None:
-    code, text, _ = mapper("show", "dynamap-u200-model")
-    assert code == 0
-    slow = text.replace("bandwidth_gb_s: 77", "bandwidth_gb_s: 0.001").replace(
-        "clock_mhz: 286", "clock_mhz: 999.999"
-    )
-    path = tmp_path / "slow.yaml"
-    path.write_text(slow)
-    code, _, err = mapper("solve", "densenet121", "--arch", str(path), "--batch", "65536")
-    assert code == 2 and err.count("\n") == 1 and "leave 64 bits" in err
