@@ -82,7 +82,7 @@ def up(one: int | Cycles, other: int | Cycles) -> Cycles:
 def late(kernels: Cycles, before: LayerTime) -> Cycles:
     """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not.
     Below 0, how much earlier they are in."""
-    return kernels - (before.last - before.reads - before.unread)
+    return np.asarray(kernels - (before.last - before.reads - before.unread), np.int64)
 
 
 def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
