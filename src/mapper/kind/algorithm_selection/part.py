@@ -199,8 +199,8 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
             parts[name] = (1, choice.parts)
             kept.add(name)
     if room is None:
-        return Limits(None, None, parts, frozenset(kept), ahead)
-    return Limits(room.input, room.result, parts, frozenset(kept), ahead)
+        return Limits(None, None, 0, parts, frozenset(kept), ahead)
+    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
