@@ -54,7 +54,7 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
         except InputError:
             continue
         instructions = [*program.first, *program.rest]
-        needs = depths(instructions, lanes)
+        needs = depths(instructions, lanes, timeline.wires)
         if limits.input is not None and 2 * lanes * needs["input"] > limits.input:
             continue
         if limits.result is not None and lanes * needs["result"] > limits.result:

@@ -39,8 +39,8 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
     """The overlay's, with at most ``urams`` UltraRAMs."""
     lanes, pes = 1 << sizes.log_banks, sizes.p1 * sizes.p2
     memories = [
-        (lanes, sizes.input_depth, 16),
-        (lanes, sizes.kernel_depth, 16),
+        (sizes.wires * lanes, sizes.input_depth // sizes.wires, 16),
+        (sizes.wires * lanes, sizes.kernel_depth // sizes.wires, 16),
         (2 * lanes, sizes.result_depth, sizes.sum),
         (lanes, sizes.tensor_depth, 16),
         (1, sizes.control_lines, 256),

@@ -150,7 +150,9 @@ def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, 
     room = engines.buffers
     memories = [(lanes, POOL_LINE, 48), (1, CONTROL_LINES, 256), (1, CALLS, 288)]
     if room is not None:
-        memories += [(lanes, 2 * half_depth(words, lanes), 16) for words in (room.input, room.kernel)]
+        for words in (room.input, room.kernel):  # A bank that gives two words a cycle is two memories.
+            wires = engines.block_wires
+            memories.append((wires * lanes, 2 * half_depth(words, lanes, wires) // wires, 16))
         memories.append((2 * lanes, room.result // lanes, bits))
     blocks = used = 0
     for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
@@ -163,9 +165,9 @@ def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, 
     return -(-blocks // 2), used
 
 
-def half_depth(words: int, lanes: int) -> int:
-    """Words of a bank in one half of a buffer."""
-    return max(1, words // (2 * lanes))
+def half_depth(words: int, lanes: int, wires: int) -> int:
+    """Words of a bank in one half of a buffer: an even number where a bank gives a word to each of two wires."""
+    return max(1, words // (2 * lanes * wires)) * wires
 
 
 def _blocks(depth: int, width: int) -> int:
