@@ -108,9 +108,10 @@ class Board(Part):
 class Engines(Part):
     """What the overlay as it is generated takes beside Eq. 9: movers and array work at once, on pieces of a layer.
 
-    ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass of fewer beats than P1 waits, as a
-    column has one wire for results and ``block_wires`` for stationary blocks. ``fill_and_drain``: of the array, for every piece. ``pools``: max pools take time. ``kernels``:
-    they are loaded while the layer before runs, and count as far as that is too short. ``buffers``: pieces of maps are
+    ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass waits for what is longer than it, as
+    a column has one wire for P1 results and ``block_wires`` for the P1 rows of a stationary block. ``fill_and_drain``:
+    of the array, for every piece. ``pools``: max pools take time. ``kernels``: they are loaded while the layer before
+    runs, and count as far as that is too short. ``buffers``: pieces of maps are
     so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. ``overlap``: a
     layer that does not read what the one before stores begins while that is stored. ``kernel_parts``: kernels may come
     in more parts than their buffer asks for, of which the next is loaded while one is multiplied and the one before

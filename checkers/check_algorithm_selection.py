@@ -298,7 +298,8 @@ class Engines:
         maps = self.maps(at, name, more)
         for count in self.COUNTS:
             _, (rows, columns), sums = self.sizes(at, name, up(bands, count), more)
-            fits = self.room is None or (self.even(rows) * up(columns, self.banks) <= self.half(self.room[0], self.banks)
+            lines = up(columns, self.banks)
+            fits = self.room is None or (self.even(rows) * lines <= self.half(self.room[0], self.banks)
                                          and sums * up(maps, self.banks) <= self.room[2] // self.banks)  # fmt: skip
             found += [count] if count <= bands and fits else []
         return bands, found

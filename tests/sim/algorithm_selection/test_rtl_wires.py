@@ -35,7 +35,9 @@ def test_only_results_wait_for_all_rows() -> None:
 @pytest.mark.parametrize("array", ARRAYS)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_products_of_any_size_at_any_place_of_the_buffers(array: tuple[int, int], data: st.DataObject) -> None:
+def test_products_of_any_size_at_any_place_of_the_buffers(
+    array: tuple[int, int], data: st.DataObject
+) -> None:
     """Matrices begin anywhere in their buffers, whose numbers of rows are odd and even."""
     assert sizes(array).wires == 2
     dataflow: Dataflow = data.draw(st.sampled_from(DATAFLOWS))
