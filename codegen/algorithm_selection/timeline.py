@@ -29,8 +29,8 @@ class Slot:
 
 
 class Timeline:
-    """An overlay of ``array`` PEs with so many ``lanes`` and ``wires`` a column for stationary blocks, whose DRAM answers
-    after ``latency`` cycles."""
+    """An overlay of ``array`` PEs with so many ``lanes``, whose DRAM answers after ``latency`` cycles, and ``wires`` a
+    column for stationary blocks."""
 
     def __init__(self, array: tuple[int, int], lanes: int, latency: int, wires: int = 1) -> None:
         self.array, self.lanes, self.latency, self.wires = array, lanes, latency, wires
