@@ -233,7 +233,7 @@ class Engines:
         while lanes <= self.most:
             rooms = [columns, lanes, *((one - 11 - 5 * lanes) // rows for one in dsps)]
             if self.board is not None:
-                luts = (self.board[3] - 9000 - 4400 * lanes) // 88
+                luts = (self.board[3] - 9000 - (4090 + 310 * self.wires) * lanes) // 88
                 rooms += [(self.board[0] - 11 - 5 * lanes) // rows, luts // rows]
             best, lanes = max(best, min(rooms)), 2 * lanes
         return best
