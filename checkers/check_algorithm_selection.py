@@ -126,9 +126,9 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
             "transform_cycles")
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
-ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts",
-           "inputs_ahead", "buffers", "board", "given", "ahead", "overlapping", "beside", "between", "flattened",
-           "direct", "fully_connected", "max_pools")
+ENGINES = ("pes", "dram_latency", "short_passes", "block_wires", "fill_and_drain", "pools", "kernels", "overlap",
+           "kernel_parts", "inputs_ahead", "buffers", "board", "given", "ahead", "overlapping", "beside", "between",
+           "flattened", "direct", "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -161,15 +161,16 @@ class Engines:
     HAND_OVER, OWN = 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
 
     def __init__(self, given, layers, stream):
-        given = {"kernel_parts": False, "inputs_ahead": False} | given  # As in documents before these fields were.
-        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs,
-         room, board, outside, ahead, early, beside, between, flat, direct, full, maxima) = (
+        # As in documents before these fields were.
+        given = {"kernel_parts": False, "inputs_ahead": False, "block_wires": 1} | given
+        (pes, self.latency, self.short, self.wires, self.ends, self.pools, self.kernels, self.overlap, self.more,
+         self.inputs, room, board, outside, ahead, early, beside, between, flat, direct, full, maxima) = (
             fields(given, *ENGINES))  # fmt: skip
         self.memo = {}
         typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs)
         typed(list, outside, ahead, early, beside, between, flat, direct, full, maxima)
         positions = [*outside, *ahead, *early, *direct, *full, *(one[0] for one in (*flat, *maxima))]
-        [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
+        [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1), whole(self.wires, 1, 2)
         sizes = [whole(one, 1) for one in chain(*(one[1:6] for one in (*flat, *maxima)))]
         sizes += [whole(one[6]) <= one[5] <= one[1] for one in maxima]
         self.among = {at: [] for at in beside}  # Pools between a layer and the one before.
@@ -204,7 +205,7 @@ class Engines:
             return True
         memories = [(lanes, 512, 48), (1, 4096, 256), (1, 2048, 288)]
         if self.room:
-            memories += [(lanes, 2 * self.half(words, lanes), 16) for words in self.room[:2]]
+            memories += [(self.wires * lanes, 2 * self.half(words, lanes) // self.wires, 16) for words in self.room[:2]]
             memories += [(2 * lanes, self.room[2] // lanes, 32), (lanes, self.deep // lanes, 16)]
 
         def blocks(depth, width):  # Of 18 kbit.
@@ -241,8 +242,11 @@ class Engines:
         lanes, most = self.lanes(max(low1, low2)), self.lanes(max(high1, high2))
         return any(at in self.staying(1 << k) for k in range(lanes.bit_length() - 1, most.bit_length()))
 
-    def half(self, words, lanes):  # Words of a bank in one half of a buffer.
-        return max(1, words // (2 * lanes))
+    def half(self, words, lanes):  # Words of a bank in one half of a buffer; a bank of two wires is two memories.
+        return max(1, words // (2 * lanes * self.wires)) * self.wires
+
+    def even(self, rows):  # Rows as a buffer keeps them: an even number where it gives two at once.
+        return up(rows, self.wires) * self.wires
 
     def lanes(self, side):
         return 1 << max(1, (side - 1).bit_length())
@@ -255,7 +259,7 @@ class Engines:
         while lanes <= self.most:
             rooms = [columns, lanes, *((one - 11 - 5 * lanes) // rows for one in dsps)]
             if self.board is not None:
-                luts = (self.board[3] - 9000 - 4400 * lanes) // 88
+                luts = (self.board[3] - 9000 - (4090 + 310 * self.wires) * lanes) // 88
                 rooms += [(self.board[0] - 11 - 5 * lanes) // rows, luts // rows]
             best, lanes = max(best, min(rooms)), 2 * lanes
         return best
@@ -291,6 +295,7 @@ class Engines:
         if name in TILE:
             rows = math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
             rows *= one["in_channels"] // one["groups"]
+        rows = self.even(rows)
         if one["groups"] > 1:  # A part has whole groups; more parts than groups: those of one do not fit.
             fits = half // rows * self.banks // (one["out_channels"] // one["groups"])
             return 1, up(one["groups"], fits) if fits else one["groups"] + 1
@@ -319,7 +324,8 @@ class Engines:
         maps = self.maps(at, name, more)
         for count in self.COUNTS:
             _, (rows, columns), sums = self.sizes(at, name, up(bands, count), more)
-            fits = self.room is None or (rows * up(columns, self.banks) <= self.half(self.room[0], self.banks)
+            lines = up(columns, self.banks)
+            fits = self.room is None or (self.even(rows) * lines <= self.half(self.room[0], self.banks)
                                          and sums * up(maps, self.banks) <= self.room[2] // self.banks)  # fmt: skip
             found += [count] if count <= bands and fits else []
         return bands, found
@@ -415,9 +421,11 @@ class Engines:
             timed = []
             for load, store, (a, b, c, calls) in two:
                 over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
-                passes = calls * up(over1, high1) * up(over2, high2)
-                spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
-                timed.append((load, spent + (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends, store))
+                passes, block = calls * up(over1, high1) * up(over2, high2), up(low1, 2) | 1 if self.wires > 1 else low1
+                waits = low1 if flow == "NS" else block  # For results over one wire, or for a block over all.
+                spent = passes * beats + (passes - 1) * max(0, waits - beats) * self.short
+                ends = low1 + waits + low2 - (flow == "NS") + self.HAND_OVER
+                timed.append((load, spent + ends * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
             last, store, begin, free, tail = self.pieces(first, timed, high, images, inner, kept)
             run = last

@@ -49,7 +49,7 @@ def _times(
         except InputError:
             continue
         instructions = [*program.loads, *program.first, *program.rest, *program.last]
-        needs = depths(instructions, lanes)
+        needs = depths(instructions, lanes, timeline.wires)
         if limits.input is not None and 2 * lanes * needs["input"] > limits.input:
             continue
         if limits.result is not None and lanes * needs["result"] > limits.result:

@@ -55,8 +55,8 @@ class StepProgram:
 class Parameters:
     """What the overlay is built for: PEs, banks (a power of two, which are the lanes of its movers, too), words per
     bank of each buffer, lines of the tables of calls and of scales, lines of control memory, cycles until DRAM answers,
-    window and line of the pooling units, bits of sums, and whether there are transforms of F(4, 3) and requantisers
-    that round as single precision."""
+    window and line of the pooling units, bits of sums, whether there are transforms of F(4, 3) and requantisers that
+    round as single precision, and wires a column for stationary blocks."""
 
     p1: int
     p2: int
@@ -74,6 +74,7 @@ class Parameters:
     sum: int = 32
     large: int = 0
     single: int = 0
+    wires: int = 1
 
     @property
     def room(self) -> Room:
@@ -230,7 +231,7 @@ def dram_words(control: Control) -> int:
 
 def timeline(control: Control) -> Timeline:
     """When the instructions of a control sequence run."""
-    return Timeline(control.array, 1 << log_banks(control.array), DRAM_LATENCY)
+    return Timeline(control.array, 1 << log_banks(control.array), DRAM_LATENCY, control.wires)
 
 
 def log_banks(array: tuple[int, int]) -> int:
@@ -243,7 +244,7 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
     p1, p2 = control.array
     banks = 1 << log_banks(control.array)
     every = [instruction for program in made for instruction in program.instructions]
-    halves, line, window = depths(every, banks), 2, 3
+    halves, line, window = depths(every, banks, control.wires), 2, 3
     calls = max([1, *(len(one.calls) for one in every if isinstance(one, Gemm))])
     units = [one for one in every if isinstance(one, Move)]
     for one in units:
@@ -267,14 +268,15 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         sum=accumulator(4 * large),
         large=int(large),
         single=int(any(one.requantisation.single for one in units if one.requantisation is not None)),
+        wires=control.wires,
     )
     return replace(sizes, control_lines=max(2, len(memory(made, sizes.room)) // FETCH))
 
 
-def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
+def depths(instructions: Iterable[Instruction], banks: int, wires: int) -> dict[str, int]:
     """Words of a bank that half of each buffer needs; of the sums, each of the two memories; of the tensor buffer, all
-    of what ``stays`` besides."""
-    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1, "stays": 0}
+    of what ``stays`` besides. What gives rows of a block to two wires at once has an even number of them."""
+    halves = {"input": wires, "kernel": wires, "result": 2, "tensor": 1, "stays": 0}
     for one in instructions:
         if isinstance(one, Gemm):
             columns = max(call.result[1] for call in one.calls) + one.c
@@ -285,7 +287,8 @@ def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
             if place in halves:
                 last = path.start + sum((level.count - 1) * level.step for level in path.levels)
                 columns = max(0, last >> 16) + 1
-                needed = _depth(rows, columns, banks) + (stays or 0)
+                whole = rows + rows % wires if place in ("input", "kernel") else rows
+                needed = _depth(whole, columns, banks) + (stays or 0)
                 buffer = place if stays is None else "stays"
                 halves[buffer] = max(halves[buffer], needed)
     return halves

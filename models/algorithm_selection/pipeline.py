@@ -27,7 +27,7 @@ from mapper.models.algorithm_selection.layer_time import (
 )
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.running import Pool
-from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
+from mapper.models.algorithm_selection.timing import HAND_OVER, block_rows, fetch_cycles
 
 MOVE_WORDS = 78
 TAPS = 9
@@ -271,6 +271,8 @@ def _product(
     inner, outer, beats, calls = piece_product(layer, algorithm, dataflow, height, cut)
     passes = calls * up(inner, arrays.rows) * up(outer, arrays.columns)
     rows, columns = arrays.least or (arrays.rows, arrays.columns)
-    short = (passes - 1) * np.maximum(0, rows - beats) * engines.short_passes
-    ends = (2 * rows + columns - (dataflow == "NS") + HAND_OVER) * engines.fill_and_drain
+    # Before a pass, NS waits for the results of the one before, WS and IS for a block.
+    waits = rows if dataflow == "NS" else block_rows(rows, engines.block_wires)
+    short = (passes - 1) * np.maximum(0, waits - beats) * engines.short_passes
+    ends = (rows + waits + columns - (dataflow == "NS") + HAND_OVER) * engines.fill_and_drain
     return passes * beats, np.asarray(short + ends, np.int64)

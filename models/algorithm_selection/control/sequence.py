@@ -100,7 +100,8 @@ class OtherStep:
 
 @dataclass(frozen=True)
 class Control:
-    """Steps in the order in which they run on an array of P1 x P2 PEs whose buffers have ``banks`` banks."""
+    """Steps in the order in which they run on an array of P1 x P2 PEs whose buffers have ``banks`` banks, and whose
+    columns so many ``wires`` for stationary blocks."""
 
     network: str
     array: tuple[int, int]
@@ -108,6 +109,7 @@ class Control:
     regions: tuple[Region, ...]
     steps: tuple[ConvolutionStep | OtherStep, ...]
     dram_words: int
+    wires: int = 1
 
     def region(self, tensor: str) -> Region:
         return next(region for region in self.regions if region.tensor == tensor)

@@ -65,7 +65,8 @@ def generated(draw: st.DrawFn) -> dict[str, Any]:
     words = st.sampled_from([1 << 10, 1 << 11, 1 << 20])
     terms = ("short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts", "inputs_ahead")
     engines: dict[str, Any] = {name: draw(st.booleans()) for name in terms}
-    engines["dram_latency"] = draw(st.sampled_from([1, 32]))
+    latency_wires = st.sampled_from([(1, 1), (1, 2), (32, 1), (32, 2)])
+    engines["dram_latency"], engines["block_wires"] = draw(latency_wires)
     if draw(st.booleans()):
         engines["buffers"] = {name: draw(words) for name in ("input", "kernel", "result")}
         engines["buffers"]["tensor"] = draw(st.sampled_from([0, 40, 90, 1 << 10]))
