@@ -11,13 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mapper.codegen.algorithm_selection.program import Parameters
-from mapper.models.algorithm_selection.resource import (
-    LANE_DSPS,
-    LANE_LUTS,
-    OTHER_DSPS,
-    OTHER_LUTS,
-    PE_LUTS,
-)
+from mapper.models.algorithm_selection.resource import LANE_DSPS, OTHER_DSPS, generated_luts
 
 URAMS = 960
 """Of an Alveo U200."""
@@ -58,7 +52,7 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
         else:
             blocks += own
     dsps = pes + lanes * LANE_DSPS + OTHER_DSPS
-    return Resources(dsps, -(-blocks // 2), used, pes * PE_LUTS + lanes * LANE_LUTS + OTHER_LUTS)
+    return Resources(dsps, -(-blocks // 2), used, generated_luts(pes, lanes, bool(sizes.large)))
 
 
 def _blocks(depth: int, width: int) -> int:
