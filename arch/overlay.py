@@ -114,8 +114,9 @@ class Engines(Part):
     so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. ``overlap``: a
     layer that does not read what the one before stores begins while that is stored. ``kernel_parts``: kernels may come
     in more parts than their buffer asks for, of which the next is loaded while one is multiplied and the one before
-    leaves. Both are off in machines written before these fields were. Every tensor is stored as the 3-D tensor, of
-    which layouts are made as it is loaded.
+    leaves. ``inputs_ahead``: a layer that does not read what the one before stores is loaded while the last product of
+    that runs. All three are off in machines written before these fields were. Every tensor is stored as the 3-D tensor,
+    of which layouts are made as it is loaded.
     """
 
     dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
@@ -125,6 +126,7 @@ class Engines(Part):
     kernels: bool = True
     overlap: bool = False
     kernel_parts: bool = False
+    inputs_ahead: bool = False
     buffers: Buffers | None = None
 
 

@@ -127,8 +127,8 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
 ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts",
-           "buffers", "board", "given", "ahead", "overlapping", "beside", "between", "flattened", "fully_connected",
-           "max_pools")
+           "inputs_ahead", "buffers", "board", "given", "ahead", "overlapping", "beside", "between", "flattened",
+           "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -161,11 +161,11 @@ class Engines:
     HAND_OVER, OWN, TURN = 2, 2 + up(78, 8), 2  # Until an engine has its instruction; until a tile is turned.
 
     def __init__(self, given, layers, stream, large):
-        given = {"kernel_parts": False} | given  # Documents written before this field was have no such choice.
-        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, room, board,
-         outside, ahead, early, beside, between, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
+        given = {"kernel_parts": False, "inputs_ahead": False} | given  # As in documents before these fields were.
+        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, room,
+         board, outside, ahead, early, beside, between, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo, self.large = {}, large  # F(4,3) is there: its sums have 36 bits.
-        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more)
+        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs)
         typed(list, outside, ahead, early, beside, between, flat, full, maxima)
         positions = [*outside, *ahead, *early, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
@@ -377,7 +377,8 @@ class Engines:
 
     def times(self, at, name, flow, more, low1, high1, low2, high2):
         """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
-        piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads. Of a box:
+        piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads; of its
+        first load, and from its last product on until the last piece leaves. Of a box:
         passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
         best there, what a layer takes longer than the shortest it may hide less."""
         lanes = self.lanes(max(high1, high2))
@@ -392,42 +393,46 @@ class Engines:
                 spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
                 timed.append((load, spent + (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
-            last, store, begin, free = self.pieces(first, timed, high, images, inner)
+            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner)
             run = last
             if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
                 leaves, read = run - begin, min(array, kernels)
                 between = max(array, kernels + 3 * self.OWN, leaves + 2 * self.OWN)
-                ends = max(array, leaves + self.OWN) + leaves
-                run = begin - array + max(array, kernels + 2 * self.OWN) + (more - 2) * between + ends
-                runs, last, begin, free = 1, ends + reads, begin - read, free - read
+                tail = max(array, leaves + self.OWN)
+                run = first + max(array, kernels + 2 * self.OWN) + (more - 2) * between + tail + leaves
+                runs, last, begin, free = 1, tail + leaves + reads, begin - read, free - read
             if once and deep > 1:
                 run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
-            late = max(kernels - (last - reads), -min(store, begin) if self.overlap else 0) if self.kernels else 0
-            every.append((again * run + (again - 1) * late, last, store, begin, free))
-        total, last, store, begin, free = min(every, key=lambda one: one[1])
+            hidden = min(store + min(first, tail) * self.inputs, begin) if self.overlap else 0
+            late = max(kernels - (last - reads), -hidden) if self.kernels else 0
+            every.append((again * run + (again - 1) * late, last, store, begin, free, first, tail))
+        total, last, store, begin, free, first, tail = min(every, key=lambda one: one[1])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
             last, store = (max(one[k] - (one[0] - total) for one in every) for k in (1, 2))
-            begin, free = (max(one[k] for one in every) for k in (3, 4))
+            begin, free, first, tail = (max(one[k] for one in every) for k in (3, 4, 5, 6))
         beside, shared = self.runs(at, lanes, begin, free)
         kernels -= self.unread(at, lanes) if self.kernels else 0
-        return total, last, reads, kernels, store, begin, beside, shared if (low1, low2) == (high1, high2) else 0
+        shared = shared if (low1, low2) == (high1, high2) else 0
+        return total, last, reads, kernels, store, begin, beside, shared, first, tail
 
     def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
         late = now[3] - (before[1] - before[2]) + before[7]
-        return max(late, -min(before[4], now[5]) if at in self.early else -now[6])
+        ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
+        return max(late, -min(before[4] + ahead, now[5]) if at in self.early else -now[6])
 
     def pieces(self, load, timed, high, images, inner):  # The first is loaded, the last stored, between three at once.
         own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
         if count * images == 1:
-            return load + first + store, max(0, store - own), load + first, first + start
+            return load + first + store, max(0, store - own), load + first, first + start, first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
         begin = load + max(first, load2 + 5 * own)
-        taken = begin + max(last, timed[high[(count - 2) % count]][2] + own) + store
+        tail = max(last, timed[high[(count - 2) % count]][2] + own)
+        taken = begin + tail + store
         for (left, now, loaded), number in inner.items():
             taken += number * max(timed[loaded][0] + own, timed[now][1], timed[left][2] + 2 * own)
-        return taken, max(0, store - own), begin, begin - load - load2 + 2 * start
+        return taken, max(0, store - own), begin, begin - load - load2 + 2 * start, tail
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)

@@ -108,7 +108,7 @@ def activation(
         put = _lines(target, image, 0, positions, layer.output_shape[1])
         zeros = (numbers.zero(source.tensor), numbers.zero(target.tensor))
         made.append(Move("dram", "dram", taken, put, requantisation=finish, zeros=zeros, waits=()))
-    turns.written = target.tensor
+    turns.write(target.tensor)
     return made
 
 
@@ -151,7 +151,7 @@ def _chunk(
         zeros=(0, zeros[1]),
         waits=("input",),
     )
-    turns.written = target.tensor
+    turns.write(target.tensor)
 
 
 def _lines(region: Region, image: int, first: int, positions: int, channels: int) -> Path:

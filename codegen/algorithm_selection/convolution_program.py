@@ -57,7 +57,8 @@ class Given:
 @dataclass
 class Turns:
     """The halves of the buffers that were filled last, and the third of the scales; the tensor that the output mover
-    wrote last; what of the part before is still to leave, where parts of a layer's maps follow one another."""
+    wrote last, and the one before; what of the part before is still to leave, where parts of a layer's maps follow one
+    another."""
 
     input: int = 0
     kernel: int = 0
@@ -65,7 +66,13 @@ class Turns:
     calls: int = 0
     scale: int = 0
     written: str = ""
+    earlier: str = ""
     leaving: tuple[Move, ...] = ()
+
+    def write(self, tensor: str) -> None:
+        """The output mover writes a tensor from now on."""
+        if tensor != self.written:
+            self.written, self.earlier = tensor, self.written
 
 
 @dataclass(frozen=True)
@@ -109,11 +116,16 @@ def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], kept: bool = Fal
 @dataclass(frozen=True)
 class ConvolutionProgram:
     """``kernels`` may run as soon as the layer before multiplies for the first time, after which the other half of the
-    kernel buffer is free. ``first`` goes up to the first product, ``rest`` follows it."""
+    kernel buffer is free, and ``loads``, if they do not wait for what that stores (``ahead``), as soon as it multiplies
+    for the last time. ``first`` goes up to the first product, ``rest`` follows it, ``last`` waits for the last product.
+    """
 
     kernels: tuple[Move, ...]
+    loads: tuple[Move, ...]
     first: tuple[Instruction, ...]
     rest: tuple[Instruction, ...]
+    last: tuple[Move, ...] = ()
+    ahead: tuple[Move, ...] | None = None
 
 
 def convolution(
@@ -155,6 +167,7 @@ def convolution(
     waits: tuple[Engine, ...] = (
         ("output",) if _writes(control, turns.written, source) or reads_written(step, source) else ()
     )
+    loaded: list[Move] = []
     first: list[Instruction] = []
     rest: list[Instruction] = []
     leaving: list[Move] = []
@@ -164,7 +177,7 @@ def convolution(
         if part.begins:
             turns.input, turns.result = turns.input ^ (not follows), turns.result ^ 1
         if number == 0 and part.begins and not follows:
-            first += loads(one, step, source, turns.input, waits, given.zeros[0])
+            loaded += loads(one, step, source, turns.input, waits, given.zeros[0])
         # Earlier results of the half that the first product fills have left: a later store has begun.
         needs: tuple[Engine, ...] = ("input", "output") if number else ("input", "kernel")
         halves = (turns.input, turns.kernel, turns.result, turns.calls)
@@ -180,13 +193,18 @@ def convolution(
         leaving = [_finish(one, step, target, turns, given, part.first)]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
+    ahead = None
+    if not waits and len(loaded) == 1 and loaded[0].source == "dram":
+        # What the layer before the last stored may still be on its way.
+        earlier: tuple[Engine, ...] = ("output",) if _writes(control, turns.earlier, source) else ()
+        ahead = (replace(loaded[0], waits=earlier),)
     if part.kept and part.end < part.maps:
         turns.leaving = tuple(leaving)
-        return ConvolutionProgram(kernels, tuple(first), ())
+        return ConvolutionProgram(kernels, tuple(loaded), tuple(first), (), (), ahead)
+    turns.write(step.output)
     # No further product says that the last one is done.
-    rest += [replace(one, waits=("array",)) if at == 0 else one for at, one in enumerate(leaving)]
-    turns.written = step.output
-    return ConvolutionProgram(kernels, tuple(first), tuple(rest))
+    last = tuple(replace(one, waits=("array",)) if at == 0 else one for at, one in enumerate(leaving))
+    return ConvolutionProgram(kernels, tuple(loaded), tuple(first), tuple(rest), last, ahead)
 
 
 def _writes(control: Control, written: str, source: Region) -> bool:

@@ -5,27 +5,13 @@ More pieces overlap more, and need smaller buffers, yet the array is filled and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution, kernel_parts
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
 from mapper.models.algorithm_selection.overlay.layer import PIECES
 from mapper.workloads.document import InputError
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Words of the input buffer, in both halves, and of each memory of sums; into how many parts of their depth and of
-    their maps the kernels of layers are cut, so that they fit; the layers whose whole input is ``kept`` for all parts.
-    """
-
-    input: int | None = None
-    result: int | None = None
-    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    kept: frozenset[str] = frozenset()
 
 
 def cuts(control: Control, timeline: Timeline, limits: Limits | None = None) -> dict[str, int]:
@@ -41,8 +27,8 @@ def cuts(control: Control, timeline: Timeline, limits: Limits | None = None) -> 
 
 
 def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits) -> dict[int, int]:
-    """Cycles of a part by number of pieces, kernels loaded before: of every number that the model knows, as the best one
-    may follow several that are worse, by the remainders of passes."""
+    """Cycles of a part by number of pieces, kernels loaded before: of every number that the model knows, as the best
+    one may follow several that are worse, by the remainders of passes."""
     times: dict[int, int] = {}
     lanes = timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
@@ -53,7 +39,7 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
             program = convolution(control, step, 0, Turns(), count, part=part)
         except InputError:
             continue
-        instructions = [*program.first, *program.rest]
+        instructions = [*program.loads, *program.first, *program.rest, *program.last]
         needs = depths(instructions, lanes)
         if limits.input is not None and 2 * lanes * needs["input"] > limits.input:
             continue

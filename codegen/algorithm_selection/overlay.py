@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mapper.codegen.algorithm_selection.cutting import Limits, cuts
+from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.image import image, tensor_places
 from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import (
     Parameters,
     StepProgram,
@@ -55,7 +56,7 @@ def overlay_files(
     before it runs (integers of 32 bits, the lowest byte first). Pieces and parts of kernels keep to ``limits``."""
     limits = limits or Limits()
     counts = cuts(control, timeline(control), limits)
-    made = programs(control, network, counts, numbers, limits.parts, limits.kept)
+    made = programs(control, network, counts, numbers, limits)
     sizes = parameters(control, made)
     places = _places(control, made, sizes)
     own: dict[str, str | bytes] = {}

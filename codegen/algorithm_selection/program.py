@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -25,6 +25,7 @@ from mapper.codegen.algorithm_selection.instruction import (
     Room,
     control_words,
 )
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.pool_program import max_pool
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
@@ -97,25 +98,25 @@ def programs(
     network: LayerNetwork | None = None,
     cuts: Mapping[str, int] | None = None,
     numbers: NetworkNumbers | None = None,
-    parts: Mapping[str, tuple[int, int]] | None = None,
-    kept: Collection[str] = (),
+    limits: Limits | None = None,
 ) -> tuple[StepProgram, ...]:
-    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, and run once for each of so many
-    ``parts`` of their kernels' depth and maps, those of ``kept`` without loading their input again. Pools and additions
-    run on the overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it.
-    ``numbers``: how results are rounded, drawn ones if there are no others."""
+    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, their kernels into the parts of
+    ``limits``. Pools and additions run on the overlay if ``network`` says what they are; a step for which the Verilog
+    has no unit runs beside it. ``numbers``: how results are rounded, drawn ones if there are no others."""
     if network is not None and numbers is None:
         numbers = seeded_numbers(network, 0)
-    making = _Making(control, network, numbers, cuts or {}, parts or {}, kept)
+    limits = limits or Limits()
+    making = _Making(control, network, numbers, cuts or {}, limits)
     made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
         try:
             made += [(step.name, one) for one in making.programs(step)]
         except InputError as error:
             made.append((step.name, StepProgram(step.name, (), str(error))))
+    steps = groupby(_ahead(made, limits.ahead), key=lambda one: one.name)
     return tuple(
         StepProgram(name, tuple(one for part in own for one in part.instructions), own[0].reason)
-        for name, own in ((name, list(own)) for name, own in groupby(_ahead(made), key=lambda one: one.name))
+        for name, own in ((name, list(own)) for name, own in steps)
     )
 
 
@@ -128,18 +129,18 @@ class _Making:
         network: LayerNetwork | None,
         numbers: NetworkNumbers | None,
         cuts: Mapping[str, int],
-        parts: Mapping[str, tuple[int, int]],
-        kept: Collection[str],
+        limits: Limits,
     ) -> None:
-        self.control, self.network, self.numbers, self.kept = control, network, numbers, kept
-        self.scales, self.cuts, self.parts, self.turns = scale_addresses(control), cuts, parts, Turns()
+        self.control, self.network, self.numbers = control, network, numbers
+        self.scales, self.cuts, self.limits, self.turns = scale_addresses(control), cuts, limits, Turns()
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
         """Raises: InputError if the Verilog has no unit for the step."""
         layer = self.network.layer(step.name) if self.network is not None else None
         if isinstance(step, ConvolutionStep):
             given = None if layer is None else self._given(step, layer)
-            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)), step.name in self.kept)
+            parts, kept = self.limits.parts.get(step.name, (1, 1)), step.name in self.limits.kept
+            cut = kernel_parts(step, parts, kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
             return [convolution(self.control, step, *given_to, part) for part in cut]
         if layer is None or self.numbers is None:
@@ -160,7 +161,7 @@ class _Making:
         if _beside(layer):
             raise InputError(step.name, layer.op, _beside(layer))
         if pools(layer):
-            self.turns.written = step.outputs[0]
+            self.turns.write(step.outputs[0])
             return max_pool(self.control, step, layer, numbers)
         if (averages(layer) or activates(layer)) and numbers.layers[step.name].rounding is None:
             raise InputError(step.name, layer.op, "no factor gives all of its integers")
@@ -175,11 +176,15 @@ class _Making:
         raise InputError(step.name, step.work, "has no unit")
 
 
-def _ahead(made: Sequence[tuple[str, ConvolutionProgram | StepProgram]]) -> Iterator[StepProgram]:
+def _ahead(
+    made: Sequence[tuple[str, ConvolutionProgram | StepProgram]], inputs: bool
+) -> Iterator[StepProgram]:
     """Programs with the kernels of each convolution, or part of one, loaded while the one before it multiplies, where
-    nothing between them runs beside the overlay."""
+    nothing between them runs beside the overlay; and, of convolutions that follow at once, the ``inputs``, too, where
+    these do not wait for what that stores."""
     waiting: dict[int, int] = {}
     loaded: set[int] = set()
+    early: set[int] = set()
     last: int | None = None
     for at, (_, one) in enumerate(made):
         if isinstance(one, ConvolutionProgram):
@@ -195,8 +200,13 @@ def _ahead(made: Sequence[tuple[str, ConvolutionProgram | StepProgram]]) -> Iter
             continue
         following = made[waiting[at]][1] if at in waiting else None
         kernels = following.kernels if isinstance(following, ConvolutionProgram) else ()
-        own = () if at in loaded else one.kernels
-        yield StepProgram(name, (*own, *one.first, *kernels, *one.rest))
+        own = (() if at in loaded else one.kernels), (() if at in early else one.loads)
+        after = made[at + 1][1] if at + 1 < len(made) else None
+        loads: tuple[Move, ...] = ()
+        if inputs and isinstance(after, ConvolutionProgram) and after.ahead is not None and one.last:
+            loads = after.ahead
+            early.add(at + 1)
+        yield StepProgram(name, (*own[0], *own[1], *one.first, *kernels, *one.rest, *loads, *one.last))
 
 
 def scale_addresses(control: Control) -> dict[str, int]:

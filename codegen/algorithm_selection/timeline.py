@@ -43,8 +43,8 @@ class Timeline:
         return max((slot.end for slot in self.slots(instructions)), default=0)
 
     def step_cycles(self, steps: Sequence[Sequence[Instruction] | None]) -> list[int]:
-        """Cycles of every step that the overlay runs: from the end of the one before to its own end, what is loaded
-        ahead for the next left out. None stops the overlay; time begins anew."""
+        """Cycles of every step that the overlay runs: from the end of the one before to its own end, which is that of a
+        store, since what is loaded ahead for the next is left out. None stops the overlay; time begins anew."""
         found: list[int] = []
         running: list[Sequence[Instruction]] = []
         for step in [*steps, None]:
@@ -54,7 +54,7 @@ class Timeline:
             slots = iter(self.slots([one for own in running for one in own]))
             before = 0
             for own in running:
-                ends = [slot.end for slot in [next(slots) for _ in own] if slot.engine != "kernel"]
+                ends = [slot.end for slot in [next(slots) for _ in own] if slot.engine == "output"]
                 found.append(max([before, *ends]) - before)
                 before = max([before, *ends])
             running = []

@@ -45,6 +45,8 @@ class Pieces(NamedTuple):
     store: Cycles
     begin: Cycles
     free: Cycles
+    load: Cycles
+    ends: Cycles
     last: Cycles
 
 
@@ -54,7 +56,8 @@ class LayerTime:
     adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run,
     of which the last part of the depth alone counts. ``reads``: cycles of a run in which its input is read from DRAM,
     once. ``store``: those in which only its last piece leaves, and a layer that does not read it may begin; ``begin``:
-    its own until it needs the output mover, and, of them, ``free`` in which it reads nothing."""
+    its own until it needs the output mover, and, of them, ``free`` in which it reads nothing. ``load``: those of its
+    first load; ``ends``: from its last product on until the last piece begins to leave."""
 
     total: Cycles
     products: Cycles
@@ -64,6 +67,8 @@ class LayerTime:
     store: Cycles
     begin: Cycles
     free: Cycles
+    load: Cycles
+    ends: Cycles
 
 
 def up(one: int | Cycles, other: int | Cycles) -> Cycles:
@@ -76,10 +81,12 @@ def late(kernels: Cycles, before: LayerTime) -> Cycles:
     return kernels - (before.last - before.reads)
 
 
-def hidden(now: LayerTime, before: LayerTime) -> Cycles:
-    """How long a layer begins before the last piece of the one before, whose results it does not read, is stored. Its
-    input is read before its kernels, so that it gains nothing while these are waited for."""
-    return np.minimum(before.store, now.begin)
+def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
+    """How long a layer begins before the last piece of the one before, whose results it does not read, is stored: while
+    that leaves, and, where inputs are loaded ahead, while it is multiplied. Its input is read before its kernels, so
+    that it gains nothing while these are waited for."""
+    early = np.minimum(now.load, before.ends) if engines.inputs_ahead else 0
+    return np.minimum(before.store + early, now.begin)
 
 
 def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
@@ -89,7 +96,7 @@ def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
     more = (deep - 1) * np.maximum(own, kernels)
     first = (time.begin - own, time.free - own)
     array = (deep * time.products, deep * time.array)
-    return Pieces(time.total + more, *array, time.store, *first, time.last)
+    return Pieces(time.total + more, *array, time.store, *first, time.load, own, time.last)
 
 
 def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: int) -> Pieces:
@@ -98,17 +105,19 @@ def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: i
     instruction is fetched. A pool beside it reads before its kernels, so that these need what the first product leaves.
     """
     product, leaves = time.products + time.array, time.total - time.begin
-    begin, read = time.begin - product + np.maximum(product, kernels + 2 * own), np.minimum(product, kernels)
+    begin, read = time.load + np.maximum(product, kernels + 2 * own), np.minimum(product, kernels)
     between = np.maximum(np.maximum(product, kernels + 3 * own), leaves + 2 * own)
-    ends = np.maximum(product, leaves + own) + leaves
+    ends = np.maximum(product, leaves + own)
     return Pieces(
-        begin + (parts - 2) * between + ends,
+        begin + (parts - 2) * between + ends + leaves,
         parts * time.products,
         parts * time.array,
         time.store,
         time.begin - read,
         time.free - read,
-        ends + reads,
+        time.load,
+        ends,
+        ends + leaves + reads,
     )
 
 
@@ -137,12 +146,12 @@ def _timed_runs(
     time: Pieces, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
 ) -> LayerTime:
     """All runs of a layer, each of which but the first begins while the one before stores."""
-    own = LayerTime(*time[:3], time.last, reads, *time[3:6])
+    own = LayerTime(*time[:3], time.last, reads, *time[3:8])
     if runs == 1:
         return own
     waits: Cycles | int = 0
     if kernels is not None:
-        waits = np.maximum(late(kernels, own), -hidden(own, own) if engines.overlap else 0)
+        waits = np.maximum(late(kernels, own), -hidden(own, own, engines) if engines.overlap else 0)
     total, eq9, array = (one * runs for one in time[:3])
     return replace(own, total=total + (runs - 1) * waits, products=eq9, array=array)
 
@@ -155,7 +164,9 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
     total = np.min([one.total for one in every], axis=0)
     last = np.max([one.last - (one.total - total) for one in every], axis=0)
     store = np.max([one.store - (one.total - total) for one in every], axis=0)
-    begin, free = (np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free"))
+    begin, free, load, ends = (
+        np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free", "load", "ends")
+    )
     return LayerTime(
         np.where(single, best.total, total),
         best.products,
@@ -165,4 +176,6 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
         np.where(single, best.store, store),
         np.where(single, best.begin, begin),
         np.where(single, best.free, free),
+        np.where(single, best.load, load),
+        np.where(single, best.ends, ends),
     )

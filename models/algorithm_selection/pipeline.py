@@ -158,7 +158,7 @@ def _pieces(
     high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
     last_out = both[high[-1]][2]
     if count * images == 1:
-        begin = first_in + both[0][1]
+        begin, ends = first_in + both[0][1], both[0][1]
         free = begin - _asked(first_in, engines)
         total = begin + last_out
     else:
@@ -172,13 +172,14 @@ def _pieces(
         for (leaves, runs, loads), number in inner.items():
             slowest = np.maximum(both[loads][0] + own, both[leaves][2] + 2 * own)
             total = total + number * np.maximum(slowest, both[runs][1])
-        total = total + np.maximum(last, both[high[(count - 2) % count]][2] + own) + last_out
+        ends = np.maximum(last, both[high[(count - 2) % count]][2] + own)
+        total = total + ends + last_out
     counts = (images * (count - sum(high)), images * sum(high))
     eq9, array = (
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
     store = np.maximum(0, last_out - own)
-    found = np.broadcast_arrays(total, eq9, array, store, begin, free, total)
+    found = np.broadcast_arrays(total, eq9, array, store, begin, free, first_in, ends, total)
     return Pieces(*(np.asarray(one, np.int64) for one in found))
 
 

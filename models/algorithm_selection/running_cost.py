@@ -136,7 +136,8 @@ def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: Running
         return np.maximum(0, time.kernels)
     early = -time.beside
     if overlaps(network, at) and at in network.running.overlapping:
-        early = -hidden(time.own, before.own)
+        assert network.machine.engines is not None
+        early = -hidden(time.own, before.own, network.machine.engines)
     return np.asarray(np.maximum(late(time.kernels, before.own) + before.shared, early), np.int64)
 
 

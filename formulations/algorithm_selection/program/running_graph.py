@@ -46,7 +46,7 @@ class RunningGraph:
 
     def vertex(self, at: int) -> Costs:
         """A layer's choices [S, choices], the pools after it, and its kernels where nothing hides them; without the
-        last store where the next layer may hide that, and without what it may hide of a pool."""
+        last store, and product, where the next layer may hide those, and without what it may hide of a pool."""
         own = np.stack([time.own.total - self._left(at, time) - time.beside for time in self.times[at]], -1)
         own = own + pools_after(self.network, at, self.arrays)[:, np.newaxis]
         if at in self.network.running.ahead:
@@ -72,4 +72,7 @@ class RunningGraph:
 
     def _left(self, at: int, time: RunningTime) -> Costs | int:
         """Cycles of a layer that its edge to the next has."""
-        return time.own.store if at + 1 in self.network.running.overlapping else 0
+        engines = self.network.machine.engines
+        if at + 1 not in self.network.running.overlapping or engines is None:
+            return 0
+        return time.own.store + time.own.ends if engines.inputs_ahead else time.own.store

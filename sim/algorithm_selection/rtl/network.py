@@ -137,7 +137,7 @@ def run_network(
         for name in names:
             own_spans = [next(spans) for _ in programs[name]["engines"]]
             equal = all(_same(dram, control, work, one) for one in outputs[name])
-            end = max([before, *(span.end for span in own_spans if ENGINES[span.engine] != "kernel")])
+            end = max([before, *(span.end for span in own_spans if ENGINES[span.engine] == "output")])
             cycles, causes = programs[name]["cycles"], _causes(own_spans, before, end)
             done.append(RtlStep(name, equal, end - before, cycles, _busy(own_spans), causes))
             before = end

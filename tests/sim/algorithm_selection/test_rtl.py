@@ -25,6 +25,7 @@ from mapper.codegen.algorithm_selection.instruction import (
 )
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.path import grid_path, lines_path
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import dram_words, programs, scale_addresses
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
@@ -111,10 +112,8 @@ def run_layer(
     for all), against onnxruntime's integer convolution, and the cycles of every instruction against the timeline."""
     random = np.random.default_rng(7)
     sequence = layer_control(shape, choice, stored=stored, relu=relu)
-    (program,), (step,) = (
-        programs(sequence, cuts={"conv1": count}, parts={"conv1": parts}, kept=("conv1",) if kept else ()),
-        sequence.convolutions,
-    )
+    limits = Limits(parts={"conv1": parts}, kept=frozenset({"conv1"} if kept else ()))
+    (program,), (step,) = programs(sequence, cuts={"conv1": count}, limits=limits), sequence.convolutions
     depth = shape.in_channels // shape.groups
     images = random.integers(-128, 128, (shape.batch, *shape.input_size, shape.in_channels), np.int8)
     kernels = random.integers(-128, 128, (*shape.kernel, depth, shape.out_channels), np.int8)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.overlay import overlay_files
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import (
     dram_words,
     parameters,
@@ -49,10 +51,25 @@ def branching_network(folder: Path) -> LayerNetwork:
     return load_layers(str(path))
 
 
-def steps(array: tuple[int, int], network: LayerNetwork, sequence: Control) -> tuple[RtlStep, ...]:
+def crossing_network(folder: Path) -> LayerNetwork:
+    """Layers that read what the layer before has not made: the input, or what the layer before that has."""
+    net = NetworkBuilder("crossing", 4, 7, 6)
+    first = net.convolution(net.input, "conv1", 5, 1)
+    second = net.convolution(net.input, "conv2", 10, 3, pad=1)
+    third = net.convolution(first, "conv3", 9, 3, pad=1)
+    fourth = net.convolution(net.input, "conv4", 6, 1)
+    whole = net.concatenation("concat1", [second, third, fourth])
+    path = folder / "crossing.onnx"
+    path.write_bytes(net.model(net.convolution(whole, "conv5", 4, 3), 4).SerializeToString())
+    return load_layers(str(path))
+
+
+def steps(
+    array: tuple[int, int], network: LayerNetwork, sequence: Control, limits: Limits | None = None
+) -> tuple[RtlStep, ...]:
     assert dram_words(sequence) <= DRAM_WORDS
     numbers, inputs = seeded_numbers(network, 11), seeded_inputs(network, 11)
-    files = overlay_files(sequence, network, numbers)
+    files = overlay_files(sequence, network, numbers, limits)
     return run_network(machine(array), sequence, network, files, numbers, inputs)
 
 
@@ -89,6 +106,27 @@ def test_parts_of_a_concatenation_are_written_side_by_side(tmp_path: Path) -> No
     assert [one.name for one in done] == ["conv1", "conv2", "pool1", "concat1", "conv3"]
     assert all(one.equal for one in done), done
     assert done[3].cycles == 0
+
+
+@pytest.mark.parametrize("parts", [{}, {"conv2": 3}, {"conv2": 2, "conv3": 3}, {"conv3": 2, "conv4": 2}])
+@pytest.mark.parametrize(
+    ("array", "algorithm", "dataflow"),
+    [((4, 4), "winograd", "NS"), ((4, 4), "im2col", "WS"), ((3, 5), "kn2row", "IS")],
+)
+def test_inputs_and_parts_of_kernels_are_loaded_ahead(
+    array: tuple[int, int], algorithm: Algorithm, dataflow: Dataflow, parts: dict[str, int], tmp_path: Path
+) -> None:
+    network = crossing_network(tmp_path)
+    choices = {name: Choice(algorithm, dataflow) for name in ("conv2", "conv3", "conv5")}
+    choices |= {name: Choice("im2col", dataflow) for name in ("conv1", "conv4")}
+    limits = Limits(parts={name: (1, own) for name, own in parts.items()}, kept=frozenset(parts), ahead=True)
+    plain = dict.fromkeys(network.operators.tensors)
+    done = steps(array, network, control(network, array, choices, plain), limits)
+    assert [one.name for one in done] == ["conv1", "conv2", "conv3", "conv4", "concat1", "conv5"]
+    assert all(one.equal for one in done), done
+    assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
+    alone = steps(array, network, control(network, array, choices, plain), replace(limits, ahead=False))
+    assert sum(one.cycles for one in done) < sum(one.cycles for one in alone)
 
 
 def summing_network(folder: Path) -> LayerNetwork:

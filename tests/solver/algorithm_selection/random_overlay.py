@@ -63,7 +63,7 @@ def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
 def generated(draw: st.DrawFn) -> dict[str, Any]:
     """The overlay as it is generated: with any of its terms, room for all or for little, on boards large and small."""
     words = st.sampled_from([1 << 10, 1 << 11, 1 << 20])
-    terms = ("short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts")
+    terms = ("short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts", "inputs_ahead")
     engines: dict[str, Any] = {name: draw(st.booleans()) for name in terms}
     engines["dram_latency"] = draw(st.sampled_from([1, 32]))
     if draw(st.booleans()):

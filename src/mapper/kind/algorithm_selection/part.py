@@ -36,7 +36,7 @@ from mapper.workloads.network.quantisation import (
 from mapper.workloads.source import load_layers
 
 if TYPE_CHECKING:
-    from mapper.codegen.algorithm_selection.cutting import Limits
+    from mapper.codegen.algorithm_selection.piece import Limits
 
 SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
 
@@ -186,19 +186,20 @@ def overlay_of(
 
 def limits(network: OverlayNetwork, selection: Selection) -> Limits:
     """What the machine's buffers hold, and how the model therefore cuts the kernels of layers."""
-    from mapper.codegen.algorithm_selection.cutting import Limits
+    from mapper.codegen.algorithm_selection.piece import Limits
 
     machine = network.machine
-    room = machine.engines.buffers if machine.engines is not None else None
-    if room is None:
+    if machine.engines is None:
         return Limits()
+    room, ahead = machine.engines.buffers, machine.engines.inputs_ahead
     parts, kept = {}, set()
     for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True):
         parts[name] = layer.kernel_parts(choice.algorithm, machine)
         if choice.parts > 1:
             parts[name] = (1, choice.parts)
             kept.add(name)
-    return Limits(room.input, room.result, parts, frozenset(kept))
+    words = (None, None) if room is None else (room.input, room.result)
+    return Limits(*words, parts, frozenset(kept), ahead)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
