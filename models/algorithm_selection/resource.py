@@ -24,8 +24,8 @@ REGISTERS = 64 * 36
 LANE_DSPS, OTHER_DSPS = 5, 11
 """A requantiser's 33 x 32 bits and its slope; addresses, a product for each port of five buffers, and of patches."""
 PE_LUTS, LANE_LUTS, OTHER_LUTS = {False: 88, True: 96}, {False: 3300, True: 3700}, 9000
-"""What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), without F(4,3) and with it, for which sums
-have 36 bits instead of 32; two small LUTs in one where they fit, those of memories as well: a PE's multiplexers, its
+"""What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), without F(4,3) and with it, for which
+sums have 36 bits instead of 32; two small LUTs in one where they fit, those of memories as well: a PE's multiplexers, its
 adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128; layout units, controller and
 the array's counters."""
 CONTROL_LINES, CALLS, POOL_LINE = 4096, 2048, 512
@@ -157,7 +157,7 @@ def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, 
     memories = [(lanes, POOL_LINE, 48), (1, CONTROL_LINES, 256), (1, CALLS, 288)]
     if room is not None:
         memories += [(lanes, 2 * half_depth(words, lanes), 16) for words in (room.input, room.kernel)]
-        memories.append((2 * lanes, room.result // lanes, bits))
+        memories += [(2 * lanes, room.result // lanes, bits), (lanes, room.tensor // lanes, 16)]
     blocks = used = 0
     for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
         large, own = count * -(-depth // 4096) * -(-width // 72), count * _blocks(depth, width)
