@@ -25,7 +25,7 @@ LANE_DSPS, OTHER_DSPS = 5, 11
 """A requantiser's 33 x 32 bits and its slope; addresses, a product for each port of five buffers, and of patches."""
 PE_LUTS, LANE_LUTS, OTHER_LUTS = {False: 88, True: 96}, {False: 3300, True: 3700}, 9000
 """What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), without F(4,3) and with it, for which
-sums have 36 bits instead of 32; two small LUTs in one where they fit, those of memories as well: a PE's multiplexers, its
+sums have 36 bits instead of 32; two small LUTs in one where they fit, and those of memories: a PE's multiplexers, its
 adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128; layout units, controller and
 the array's counters."""
 CONTROL_LINES, CALLS, POOL_LINE = 4096, 2048, 512
