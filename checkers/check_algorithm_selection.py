@@ -158,15 +158,15 @@ class Engines:
     at once, by movers of as many lanes as buffers have banks. Cycles of layers, in whole numbers."""
 
     COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
-    HAND_OVER, OWN = 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
+    HAND_OVER, OWN, TURN = 2, 2 + up(78, 8), 2  # Until an engine has its instruction; until a tile is turned.
 
-    def __init__(self, given, layers, stream):
+    def __init__(self, given, layers, stream, large):
         # As in documents before these fields were.
         given = {"kernel_parts": False, "inputs_ahead": False, "block_wires": 1} | given
         (pes, self.latency, self.short, self.wires, self.ends, self.pools, self.kernels, self.overlap, self.more,
          self.inputs, room, board, outside, ahead, early, beside, between, flat, direct, full, maxima) = (
             fields(given, *ENGINES))  # fmt: skip
-        self.memo = {}
+        self.memo, self.large = {}, large  # F(4,3) is there: its sums have 36 bits.
         typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs)
         typed(list, outside, ahead, early, beside, between, flat, direct, full, maxima)
         positions = [*outside, *ahead, *early, *direct, *full, *(one[0] for one in (*flat, *maxima))]
@@ -206,7 +206,8 @@ class Engines:
         memories = [(lanes, 512, 48), (1, 4096, 256), (1, 2048, 288)]
         if self.room:
             memories += [(self.wires * lanes, 2 * self.half(words, lanes) // self.wires, 16) for words in self.room[:2]]
-            memories += [(2 * lanes, self.room[2] // lanes, 32), (lanes, self.deep // lanes, 16)]
+            sums = 36 if self.large else 32
+            memories += [(2 * lanes, self.room[2] // lanes, sums), (lanes, self.deep // lanes, 16)]
 
         def blocks(depth, width):  # Of 18 kbit.
             across = ((36, 1024), (18, 2048), (9, 4096))
@@ -259,7 +260,8 @@ class Engines:
         while lanes <= self.most:
             rooms = [columns, lanes, *((one - 11 - 5 * lanes) // rows for one in dsps)]
             if self.board is not None:
-                luts = (self.board[3] - 9000 - (4090 + 310 * self.wires) * lanes) // 88
+                pe, lane = (96, 3390) if self.large else (88, 2990)
+                luts = (self.board[3] - 9000 - (lane + 310 * self.wires) * lanes) // pe
                 rooms += [(self.board[0] - 11 - 5 * lanes) // rows, luts // rows]
             best, lanes = max(best, min(rooms)), 2 * lanes
         return best
@@ -340,7 +342,7 @@ class Engines:
             return images * up(deep, lanes) + start
         if m:
             tiles = math.prod(up(side, 3) for side in one["kernel"]) * height * up(wide, m)
-            return tiles * (m + 2) ** 2 * up(deep, lanes) + start + (m + 2) ** 2
+            return tiles * (m + 2) ** 2 * up(deep, lanes) + start + (m + 2) ** 2 + self.TURN
         bare = one["kernel"] == one["strides"] == one["dilations"] == [1, 1] and not any(chain(*one["pads"]))
         if name == "im2col" and not bare:
             if at in self.given:
@@ -375,7 +377,7 @@ class Engines:
         lines = up(self.maps(at, name, more), lanes)
         if m:
             tiles = height * up(one["output"][1], m)
-            return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m
+            return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m + self.TURN
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
 
     @once
@@ -404,7 +406,7 @@ class Engines:
         lines, rows = up(self.maps(at, name, more), lanes), up(one["in_channels"] // one["groups"], deep)
         if name in TILE:
             rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
-            return rows * lines + 9 + 2 * lines + 2 * (self.HAND_OVER + self.latency)
+            return rows * lines + 9 + self.TURN + 2 * lines + 2 * (self.HAND_OVER + self.latency)
         return rows * one["window"] * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
 
     def times(self, at, name, flow, more, low1, high1, low2, high2):
@@ -503,7 +505,7 @@ class Overlay:
         self.layers = [self.layer(dict(zip(LAYER, one, strict=True))) for one in given]
         if engines is not None:
             stream = self.unit // self.word if self.word else None
-            self.engines, self.word = Engines(engines, self.layers, stream), 0
+            self.engines, self.word = Engines(engines, self.layers, stream, self.winograd["f_4_3"]), 0
             for at, one in enumerate(self.layers):
                 self.left(at, one)
                 # Each a choice of its own, as what the next layer hides depends on it.

@@ -6,13 +6,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from bench.measure import show
+from mapper.codegen.algorithm_selection.convolution_program import accumulator
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.program import Parameters, log_banks
 from mapper.codegen.algorithm_selection.resource import resources
 from mapper.models.algorithm_selection.timing import block_rows
-from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, luts, synthesise, yosys
+from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, luts, memory_luts, synthesise, yosys
 
 WHOLE = ("4x4", "8x8", "16x16")
 BY_MODULE = "95x64"
@@ -29,19 +31,21 @@ def main() -> None:
         return
     for name in given.arrays:
         rows, columns = map(int, name.split("x"))
-        sizes = parameters((rows, columns))
-        counted = resources(sizes)
-        title = (
-            f"{name}; counted: {counted.lut:,} LUT, {counted.dsp:,} DSP, "
-            f"{counted.bram36:,} BRAM36, {counted.uram:,} URAM"
-        )
-        show(title, HEAD, by_module(sizes) if name == BY_MODULE else whole(sizes))
+        for large in (0, 1):
+            sizes = parameters((rows, columns), large)
+            counted = resources(sizes)
+            title = (
+                f"{name}{', F(4,3)' if large else ''}; counted: {counted.lut:,} LUT, {counted.dsp:,} DSP, "
+                f"{counted.bram36:,} BRAM36, {counted.uram:,} URAM"
+            )
+            show(title, HEAD, by_module(sizes) if name == BY_MODULE else whole(sizes))
 
 
-def parameters(array: tuple[int, int]) -> Parameters:
-    """Buffers that a network of some size needs."""
-    deep = 4096 if max(array) > 16 else 1024
-    return Parameters(*array, log_banks(array), deep, deep, deep, 2, 64, 16, 1024, pool_line=64, wires=2)
+def parameters(array: tuple[int, int], large: int = 0) -> Parameters:
+    """Buffers that a network of some size needs, and transforms of F(4,3) where ``large``."""
+    deep, bits = 4096 if max(array) > 16 else 1024, accumulator(4 * large)
+    made = Parameters(*array, log_banks(array), deep, deep, deep, 2, 64, 16, 1024, pool_line=64, wires=2)
+    return replace(made, large=large, sum=bits)
 
 
 def whole(sizes: Parameters) -> list[list[str]]:
@@ -66,11 +70,11 @@ def by_module(sizes: Parameters) -> list[list[str]]:
 
 def _parts(sizes: Parameters) -> Iterator[tuple[str, Mapping[str, int], int]]:
     lanes, banks = 1 << sizes.log_banks, {"LOG_BANKS": sizes.log_banks}
-    yield "pe_row", {"P2": sizes.p2}, sizes.p1
+    yield "pe_row", {"P2": sizes.p2, "SUM": sizes.sum}, sizes.p1
     for kind, width in ((1, 16), (2, 16), (3, sizes.sum)):
-        yield "linear_lane", {"KIND": kind, "WIDTH": width}, lanes
-    yield "requantise", {"SINGLE": sizes.single}, lanes
-    yield "scale_operand", {}, lanes
+        yield "linear_lane", {"KIND": kind, "LARGE": sizes.large, "WIDTH": width}, lanes
+    yield "requantise", {"SINGLE": sizes.single, "WIDTH": sizes.sum}, lanes
+    yield "scale_operand", {"WIDTH": sizes.sum}, lanes
     yield "max_pool", {"LANES": 1, "WIDTH": 16, "LINE": sizes.pool_line}, lanes
     yield "layout_unit", {"LOG_LANES": sizes.log_banks}, 6
     two = {"PIECES": sizes.wires, "APART": block_rows(sizes.p1, sizes.wires)}
@@ -90,7 +94,8 @@ def _line(name: str, times: int, cells: Mapping[str, int]) -> list[str]:
         name,
         f"{times:,}",
         f"{luts(cells):,}",
-        *(f"{kinds[one]:,}" for one in ("memory", "flip-flop", "carry", "DSP")),
+        f"{memory_luts(cells):,}",
+        *(f"{kinds[one]:,}" for one in ("flip-flop", "carry", "DSP")),
         f"{blocks:,}",
         f"{kinds['URAM']:,}",
     ]
@@ -98,7 +103,6 @@ def _line(name: str, times: int, cells: Mapping[str, int]) -> list[str]:
 
 def _kind(cell: str) -> str:
     for kind, begin in (
-        ("memory", ("RAM32", "RAM64", "RAM128", "RAM256", "RAM512", "SRL")),
         ("flip-flop", ("FD",)),
         ("carry", ("CARRY",)),
         ("DSP", ("DSP",)),

@@ -11,14 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mapper.codegen.algorithm_selection.program import Parameters
-from mapper.models.algorithm_selection.resource import (
-    LANE_DSPS,
-    LANE_LUTS,
-    OTHER_DSPS,
-    OTHER_LUTS,
-    PE_LUTS,
-    WIRE_LUTS,
-)
+from mapper.models.algorithm_selection.resource import LANE_DSPS, OTHER_DSPS, generated_luts
 
 URAMS = 960
 """Of an Alveo U200."""
@@ -59,7 +52,7 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
         else:
             blocks += own
     dsps = pes + lanes * LANE_DSPS + OTHER_DSPS
-    luts = pes * PE_LUTS + lanes * (LANE_LUTS + (sizes.wires - 1) * WIRE_LUTS) + OTHER_LUTS
+    luts = generated_luts(pes, lanes, bool(sizes.large), sizes.wires)
     return Resources(dsps, -(-blocks // 2), used, luts)
 
 

@@ -27,7 +27,7 @@ from mapper.models.algorithm_selection.layer_time import (
 )
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.running import Pool
-from mapper.models.algorithm_selection.timing import HAND_OVER, block_rows, fetch_cycles
+from mapper.models.algorithm_selection.timing import HAND_OVER, TURN, block_rows, fetch_cycles
 
 MOVE_WORDS = 78
 TAPS = 9
@@ -109,7 +109,7 @@ def kernel_time(
     if algorithm in TILE:
         side = TILE[algorithm] + 2
         matrices = math.prod(-(-taps // 3) for taps in layer.kernel) * depth * lines
-        streamed = matrices * side * side - (side * side - TAPS) + side * side
+        streamed = matrices * side * side - (side * side - TAPS) + side * side + TURN
     else:
         streamed = layer.window * depth * lines
     return streamed + 2 * lines + 2 * (HAND_OVER + engines.dram_latency)
@@ -214,7 +214,9 @@ def _input(
         tile = TILE[algorithm]
         side = (tile + 2) ** 2
         pieces = math.prod(-(-taps // 3) for taps in layer.kernel)
-        return pieces * height * -(-out // tile) * side * arrays.lines(layer.in_channels) + start + side
+        return (
+            pieces * height * -(-out // tile) * side * arrays.lines(layer.in_channels) + start + side + TURN
+        )
     if algorithm == "im2col" and not layer.pointwise:
         if cut.given:
             return height * out * arrays.lines(layer.window * layer.in_channels) + start
@@ -229,7 +231,8 @@ def _output(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: Arra
     lines = arrays.lines(layer.part_maps(cut.parts))
     if algorithm in TILE:
         tile = TILE[algorithm]
-        return height * -(-layer.output[1] // tile) * (tile + 2) ** 2 * lines + HAND_OVER + 1 + tile * tile
+        streamed = height * -(-layer.output[1] // tile) * (tile + 2) ** 2 * lines
+        return streamed + HAND_OVER + 1 + tile * tile + TURN
     rows = layer.images if layer.fully_connected else height * layer.output[1]
     return rows * lines + HAND_OVER + 1
 

@@ -23,11 +23,12 @@ REGISTERS = 64 * 36
 """Bits that registers of LUTs hold without a memory."""
 LANE_DSPS, OTHER_DSPS = 5, 11
 """A requantiser's 33 x 32 bits and its slope; addresses, a product for each port of five buffers, and of patches."""
-PE_LUTS, LANE_LUTS, WIRE_LUTS, OTHER_LUTS = 88, 4400, 310, 9000
-"""What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), two small LUTs in one where they fit: a
-PE's multiplexers, its adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128; what
-a lane has for a second wire of blocks (rotations of the input and kernel buffer, entry and shift registers); layout
-units, controller and the array's counters."""
+PE_LUTS, LANE_LUTS, WIRE_LUTS, OTHER_LUTS = {False: 88, True: 96}, {False: 3300, True: 3700}, 310, 9000
+"""What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), without F(4,3) and with it, for which
+sums have 36 bits instead of 32; two small LUTs in one where they fit, and those of memories: a PE's multiplexers, its
+adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128; what a lane has for a second
+wire of blocks (rotations of the input and kernel buffer, entry and shift registers); layout units, controller and the
+array's counters."""
 CONTROL_LINES, CALLS, POOL_LINE = 4096, 2048, 512
 """Lines of control memory (256 bits), of the table of calls (288), and pixels of a pooling unit's line (48)."""
 
@@ -52,14 +53,15 @@ def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize
     if machine.engines is not None:
         lanes = lanes_of(max(array))
         brams, urams = _memories(lanes, machine.engines, _sum_bits(machine), _urams(machine))
-        return OverlaySize(
-            _slices(array, machine),
-            brams,
-            urams,
-            pes * PE_LUTS + lanes * _lane_luts(machine.engines) + OTHER_LUTS,
-        )
+        luts = generated_luts(pes, lanes, machine.winograd.f_4_3, machine.engines.block_wires)
+        return OverlaySize(_slices(array, machine), brams, urams, luts)
     rule, banks = machine.resource, sum(array) + 2 * max(array)
     return OverlaySize(_slices(array, machine), banks * rule.brams_per_bank, 0, pes * rule.luts_per_pe)
+
+
+def generated_luts(pes: int, lanes: int, large: bool, wires: int) -> int:
+    """LUTs of a generated overlay, with transforms and sums of F(4,3) if ``large``, and so many ``wires`` for blocks."""
+    return pes * PE_LUTS[large] + lanes * (LANE_LUTS[large] + (wires - 1) * WIRE_LUTS) + OTHER_LUTS
 
 
 def slices(rows: NDArray[np.int64], columns: NDArray[np.int64], machine: OverlayMachine) -> NDArray[np.int64]:
@@ -114,11 +116,12 @@ def fits(array: tuple[int, int], machine: OverlayMachine) -> bool:
 
 def _widest_generated(rows: int, machine: OverlayMachine, columns: int, dsps: int | None) -> int:
     assert machine.engines is not None
-    board, lanes, most, lane = machine.board, lanes_of(rows), 0, _lane_luts(machine.engines)
+    board, lanes, most, large = machine.board, lanes_of(rows), 0, machine.winograd.f_4_3
     while lanes <= most_lanes(machine):
         room = min(columns, lanes)
         if board is not None:
-            room = min(room, (board.lut - OTHER_LUTS - lanes * lane) // PE_LUTS // rows)
+            left = board.lut - generated_luts(0, lanes, large, machine.engines.block_wires)
+            room = min(room, left // PE_LUTS[large] // rows)
         slices = [one for one in (dsps, None if board is None else board.dsp) if one is not None]
         most = max(most, min([room, *((one - OTHER_DSPS - lanes * LANE_DSPS) // rows for one in slices)]))
         lanes *= 2
@@ -139,10 +142,6 @@ def _slices(array: tuple[int, int], machine: OverlayMachine) -> int:
     if machine.engines is not None:
         return pes + lanes_of(max(array)) * LANE_DSPS + OTHER_DSPS
     return pes * rule.dsps_per_pe + rule.other_dsps
-
-
-def _lane_luts(engines: Engines) -> int:
-    return LANE_LUTS + (engines.block_wires - 1) * WIRE_LUTS
 
 
 def _urams(machine: OverlayMachine) -> int:

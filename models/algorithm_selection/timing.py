@@ -18,6 +18,9 @@ Rows = TypeVar("Rows", int, NDArray[np.int64])
 HAND_OVER = 2
 FETCH = 8
 """Words of control memory that are fetched in a cycle."""
+TURN = 2
+"""Cycles between the last word of a tile and the first of the transformed one: its last line is transformed along
+itself, and the tile in the other direction."""
 
 
 def fetch_cycles(words: int) -> int:
@@ -67,4 +70,4 @@ def move_cycles(
 ) -> int:
     """Cycles of a stream that nobody holds up: the rows of lanes, the ``latency`` of where they come from (DRAM's, or 1
     of a buffer), and what the unit they pass still has when the last is in."""
-    return HAND_OVER + stream_cycles(rows, tile) + latency + (tile[1] if transforms else 0) + pools
+    return HAND_OVER + stream_cycles(rows, tile) + latency + (tile[1] + TURN if transforms else 0) + pools

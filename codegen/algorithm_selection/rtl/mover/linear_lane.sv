@@ -1,45 +1,59 @@
-// A lane of the linear transforms of Winograd (Section 3.1): gathers a tile word by word, row by row, transforms it when
-// its last word comes, and streams it out while the next is gathered. KIND: 1 input (B^T d B), 2 kernel, 3 output
-// transform; LARGE: tiles of F(4, 3), too, where `six` says so; others are those of F(2, 3).
+// A lane of the linear transforms of Winograd (Section 3.1): two transforms of lines, a word a cycle each, the tile turned
+// by the memories before the second (KIND 1 input, 3 output transform) or before the first (2 kernel). Results of
+// the output transform are divided by the scale of the kernels: by 4, or by 576 = 64 * 9. No division leaves a
+// remainder, so that by 9 is a product with its inverse (1 - 8)(1 + 8^2)(1 + 8^4)(1 + 8^8) among the numbers of up to
+// 48 bits, and sums that wrap come right again.
 module linear_lane #(
     parameter int KIND  = 1,
     parameter int LARGE = 0,
-    parameter int WIDTH = 32
+    parameter int WIDTH = 32,
+    parameter int SIDE  = KIND == 2 ? 3 : (LARGE != 0 ? 6 : 4)
 ) (
     input logic clk,
-    input logic valid,
-    input logic full,
-    input logic gives,
     input logic six,
-    input logic [5:0] taken,
+    input logic [SIDE-1:0] take,
+    input logic [SIDE-1:0] put,
+    input logic [3:0] put_address,
+    input logic [3:0] get_address,
+    input logic [8:0] first,
+    input logic [8:0] second,
     input logic [WIDTH-1:0] word,
     output logic [WIDTH-1:0] out_word
 );
   /* verilator no_inline_module */
-  localparam int SMALL = KIND == 2 ? 9 : 16;
-  localparam int TAKEN = KIND == 2 ? 9 : (LARGE != 0 ? 36 : 16);
-  localparam int LEAST = KIND == 3 ? 4 : 16;
-  localparam int GIVEN = KIND == 3 ? (LARGE != 0 ? 16 : 4) : (LARGE != 0 ? 36 : 16);
-  logic [(TAKEN-1)*WIDTH-1:0] tile;
-  logic [GIVEN*WIDTH-1:0] ready, transformed;
-  logic [LEAST*WIDTH-1:0] least;
-  // The last word of a tile is on its way when it is transformed.
-  winograd_tile #(.KIND(KIND), .SIX(0), .WIDTH(WIDTH)) small_tile (
-      .tile({word, tile[(SMALL-1)*WIDTH-1:0]}), .transformed(least)
-  );
-  if (LARGE != 0) begin : gen_six
-    logic [GIVEN*WIDTH-1:0] most;
-    winograd_tile #(.KIND(KIND), .SIX(1), .WIDTH(WIDTH)) large_tile (.tile({word, tile}), .transformed(most));
-    assign transformed = six ? most : (GIVEN * WIDTH)'(least);
-  end else begin : gen_four
+  logic [SIDE*WIDTH-1:0] first_line, second_line;
+  logic [WIDTH-1:0] half, done, given;
+  winograd_line #(.KIND(KIND), .LARGE(LARGE), .WIDTH(WIDTH)) one (.words(first_line), .choice(first), .word(half));
+  winograd_line #(.KIND(KIND), .LARGE(LARGE), .WIDTH(WIDTH)) other (.words(second_line), .choice(second), .word(done));
+  if (KIND == 2) begin : gen_kernel
+    line_memory #(.SIDE(SIDE), .WIDTH(WIDTH)) turned (
+        .clk, .put, .put_address, .word, .get_address, .line(first_line)
+    );
+    line_register #(.SIDE(SIDE), .WIDTH(WIDTH)) gathering (.clk, .take, .word(half), .line(second_line));
+  end else begin : gen_map
+    line_register #(.SIDE(SIDE), .WIDTH(WIDTH)) gathering (.clk, .take, .word, .line(first_line));
+    line_memory #(.SIDE(SIDE), .WIDTH(WIDTH)) turned (
+        .clk, .put, .put_address, .word(half), .get_address, .line(second_line)
+    );
+  end
+  always_ff @(posedge clk) given <= done;
+
+  if (KIND == 3 && LARGE != 0) begin : gen_divided_six
+    localparam int REST = WIDTH - 6;
+    logic [REST-1:0] ninefold, two, four, eight, whole;
+    assign ninefold = given[WIDTH-1:6];
+    assign two = ninefold - (ninefold << 3);
+    assign four = two + (two << 6);
+    assign eight = four + (four << 12);
+    assign whole = eight + (eight << 24);
+    assign out_word = six ? WIDTH'($signed(whole)) : $signed(given) >>> 2;
+  end else if (KIND == 3) begin : gen_divided
+    assign out_word = $signed(given) >>> 2;
+  end else begin : gen_whole
+    assign out_word = given;
+  end
+  if (KIND != 3 || LARGE == 0) begin : gen_unused
     logic unused;
     assign unused = six;
-    assign transformed = least;
-  end
-  assign out_word = ready[WIDTH-1:0];
-  always_ff @(posedge clk) begin
-    if (valid) for (int k = 0; k < TAKEN - 1; k++) if (taken == 6'(k)) tile[k*WIDTH+:WIDTH] <= word;
-    if (full) ready <= transformed;
-    else if (gives) ready <= ready >> WIDTH;
   end
 endmodule
