@@ -115,7 +115,9 @@ class Engines(Part):
     layer that does not read what the one before stores begins while that is stored. ``kernel_parts``: kernels may come
     in more parts than their buffer asks for, of which the next is loaded while one is multiplied and the one before
     leaves. ``inputs_ahead``: a layer that does not read what the one before stores is loaded while the last product of
-    that runs. All three are off in machines written before these fields were. Every tensor is stored as the 3-D tensor,
+    that runs. ``pools_on_the_way``: a max pool that alone reads the results of a layer without Winograd takes them on
+    their way to DRAM. ``pools_first``: a max pool runs as soon as its maps are there, not where the file has it. All
+    five are off in machines written before these fields were. Every tensor is stored as the 3-D tensor,
     of which layouts are made as it is loaded.
     """
 
@@ -127,6 +129,8 @@ class Engines(Part):
     overlap: bool = False
     kernel_parts: bool = False
     inputs_ahead: bool = False
+    pools_on_the_way: bool = False
+    pools_first: bool = False
     buffers: Buffers | None = None
 
 

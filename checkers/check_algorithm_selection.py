@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain, combinations, compress, repeat
+from itertools import chain, combinations, compress, pairwise, repeat
 from operator import add
 
 KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination, Product and Cover"
@@ -127,8 +127,8 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
 ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts",
-           "inputs_ahead", "buffers", "board", "given", "ahead", "overlapping", "beside", "between", "flattened",
-           "fully_connected", "max_pools")
+           "inputs_ahead", "pools_on_the_way", "pools_first", "buffers", "board", "given", "ahead", "overlapping",
+           "beside", "between", "flattened", "fully_connected", "pooled", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -161,11 +161,13 @@ class Engines:
     HAND_OVER, OWN = 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
 
     def __init__(self, given, layers, stream):
-        given = {"kernel_parts": False, "inputs_ahead": False} | given  # As in documents before these fields were.
-        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, room,
-         board, outside, ahead, early, beside, between, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
+        old = dict.fromkeys(("kernel_parts", "inputs_ahead", "pools_on_the_way", "pools_first"), False)
+        given = old | {"pooled": []} | given  # As in documents before these fields were.
+        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, way,
+         order, room, board, outside, ahead, early, beside, between, flat, full, pooled,
+         maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo = {}
-        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs)
+        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, way, order)
         typed(list, outside, ahead, early, beside, between, flat, full, maxima)
         positions = [*outside, *ahead, *early, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
@@ -180,6 +182,10 @@ class Engines:
              "positions and sizes of engines are no such", "malformed")  # fmt: skip
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
         self.flat, self.maxima = dict(flat), maxima
+        self.way = {whole(one[0], 0, len(layers) - 1): self.pool(one[1:], layers[one[0]]) for one in pooled}
+        need(not pooled or (way and self.pools), "pools take no results on their way", "malformed")
+        need(all(at not in self.full and {*layers[at]["algorithms"]} <= {"im2col", "kn2row"} for at in self.way),
+             "a pool takes results row by row", "malformed")  # fmt: skip
         self.early, self.beside = ({*early}, {*beside}) if self.overlap else (set(), set())
         for at in self.full:
             sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
@@ -194,6 +200,20 @@ class Engines:
         while lanes <= self.most and self.fits(lanes):
             lanes *= 2
         self.most, self.banks = lanes // 2 if lanes > 2 else 0, max(2, lanes // 2)
+
+    def pool(self, given, layer):  # Its window, stride, padding above and left, and its map with all padding.
+        high, wide, stride, above, _, rows, columns = [whole(one) for one in given]
+        need(min(high, wide, stride) > 0 and rows >= high and columns >= wide and above < high, "no pool", "malformed")
+        return high, stride, above, rows, columns
+
+    def taken(self, at, count):  # Whether each of so many pieces gives the pool a row that ends a window of it.
+        if at not in self.way:
+            return True
+        high, stride, above, rows, _ = self.way[at]
+        bands = self.layers[at]["output"][0]
+        ends = [0, *(min(rows, bands * k // count + above) for k in range(1, count)), rows]
+        made = [max(0, (end - high) // stride + 1) for end in ends]
+        return all(one < other for one, other in pairwise(made))
 
     def fits(self, lanes):  # Block memories and UltraRAMs: the largest memories are the latter, as far as there are.
         if self.board is None:
@@ -294,7 +314,7 @@ class Engines:
             _, (rows, columns), sums = self.sizes(at, name, up(bands, count), more)
             fits = self.room is None or (rows * up(columns, self.banks) <= self.half(self.room[0], self.banks)
                                          and sums * up(maps, self.banks) <= self.room[2] // self.banks)  # fmt: skip
-            found += [count] if count <= bands and fits else []
+            found += [count] if count <= bands and fits and self.taken(at, count) else []
         return bands, found
 
     def loads(self, at, name, height, lanes, above=0):  # Cycles of loading a piece, so many rows of it above the map.
@@ -343,12 +363,22 @@ class Engines:
         if m:
             tiles = height * up(one["output"][1], m)
             return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m
+        if at in self.way:  # Padded rows, and the pool's two cycles.
+            return height * self.way[at][4] * lines + self.HAND_OVER + 3
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
+
+    def edge(self, at, name, lanes, more, single):  # What the last piece's store has more, of a single one above, too.
+        if at not in self.way:
+            return 0
+        _, _, above, rows, columns = self.way[at]
+        left = rows - (0 if single else above) - self.layers[at]["output"][0]
+        return left * columns * up(self.maps(at, name, more), lanes)
 
     @once
     def streams(self, at, name, lanes, more):
         """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
-        are high, of how many images, and how often of three in a row but the first and the last which are."""
+        are high, of how many images, how often of three in a row but the first and the last which are, and what the
+        last store has more."""
         (bands, counts), one = self.counts(at, name, more), self.layers[at]
         images, found = 1 if at in self.full else one["images"], []
         for count in counts:
@@ -359,7 +389,8 @@ class Engines:
             three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
             inner = Counter({each: images * number for each, number in Counter(three).items()})
             inner.subtract([three[0], three[-1]])
-            found.append((self.loads(at, name, low, lanes, one["pads"][0][0]), two, high, images, inner))
+            edge = self.edge(at, name, lanes, more, count * images == 1)
+            found.append((self.loads(at, name, low, lanes, one["pads"][0][0]), two, high, images, inner, edge))
         start = self.HAND_OVER + self.latency
         reads = images * (self.loads(at, name, bands, lanes) - self.restored(at, lanes) - start)
         return found, reads, self.kernel(at, name, lanes, more)
@@ -384,7 +415,7 @@ class Engines:
         streams, reads, kernels = self.streams(at, name, lanes, more)
         (deep, runs), every = self.parts(at, name, more), []
         once = self.kernels and self.overlap and self.counts(at, name, more)[0] == 1  # Depth is loaded while sums stay.
-        for first, two, high, images, inner in streams:
+        for first, two, high, images, inner, edge in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:
                 over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
@@ -392,7 +423,7 @@ class Engines:
                 spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
                 timed.append((load, spent + (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
-            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner)
+            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner, edge)
             run = last
             if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
                 leaves, read = run - begin, min(array, kernels)
@@ -419,13 +450,17 @@ class Engines:
     def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
         late = now[3] - (before[1] - before[2]) + before[7]
         ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
-        return max(late, -min(before[4] + ahead, now[5]) if at in self.early else -now[6])
+        if at in self.early:
+            return max(late, -min(before[4] + ahead, now[5]))
+        return late if late > 0 else -now[6]  # Kernels that are in before a pool begins hold up nothing beside it.
 
-    def pieces(self, load, timed, high, images, inner):  # The first is loaded, the last stored, between three at once.
+    def pieces(self, load, timed, high, images, inner, edge):  # The first is loaded, the last stored.
         own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
         if count * images == 1:
+            store += edge
             return load + first + store, max(0, store - own), load + first, first + start, first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
+        store += edge
         begin = load + max(first, load2 + 5 * own)
         tail = max(last, timed[high[(count - 2) % count]][2] + own)
         taken = begin + tail + store

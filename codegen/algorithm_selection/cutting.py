@@ -32,11 +32,12 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
     times: dict[int, int] = {}
     lanes = timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
+    pooled = limits.pooled.get(step.name)
     for count in PIECES:
         if count > step.shape.output_size[0]:
             break
         try:
-            program = convolution(control, step, 0, Turns(), count, part=part)
+            program = convolution(control, step, 0, Turns(), count, part=part, pooled=pooled)
         except InputError:
             continue
         instructions = [*program.loads, *program.first, *program.rest, *program.last]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, convolution_step
+from mapper.models.algorithm_selection.overlay.on_the_way import Pooled
 from mapper.workloads.nest.layer_nest import Convolution
 
 
@@ -18,13 +19,15 @@ from mapper.workloads.nest.layer_nest import Convolution
 class Limits:
     """Words of the input buffer, in both halves, and of each memory of sums; into how many parts of their depth and of
     their maps the kernels of layers are cut; the layers whose whole input is ``kept`` for all parts; whether inputs are
-    loaded ``ahead``, while the last product of the layer before runs."""
+    loaded ``ahead``, while the last product of the layer before runs; the max pools that take results on their way, by
+    layer."""
 
     input: int | None = None
     result: int | None = None
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     kept: frozenset[str] = frozenset()
     ahead: bool = False
+    pooled: Mapping[str, Pooled] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

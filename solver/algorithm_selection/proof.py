@@ -206,7 +206,10 @@ class _Boxes:
         low1, high1, low2, high2 = box
         inside = [self._inside(0, low1, high1), self._inside(1, low2, high2)]
         if not any(inside):
-            raise NotCertifiedError(f"an array of {low1} x {low2} may be better than claimed")
+            if (low1, low2) == (high1, high2):
+                raise NotCertifiedError(f"an array of {low1} x {low2} may be better than claimed")
+            # What is bounded for all of a range is exact for a single array.
+            inside = [[*range(low1 + 1, high1 + 1)], [*range(low2 + 1, high2 + 1)]]
         if inside[0] and (high1 * low2 >= high2 * low1 or not inside[1]):
             second = _nearest(inside[0], (low1 * high1) ** 0.5)
             parts = [(low1, second - 1, low2, high2), (second, high1, low2, high2)]
@@ -300,6 +303,11 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "between": [list(one) for one in running.between],
         "flattened": [list(one) for one in running.flattened],
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
+        "pooled": [
+            [at, *one.kernel, one.stride, *one.before, *one.size]
+            for at, layer in enumerate(network.layers)
+            if (one := layer.pooled) is not None
+        ],
         "max_pools": [
             [pool.after, pool.pixels, pool.channels, pool.streams, pool.more, pool.last, pool.left]
             for pool in running.pools
