@@ -118,8 +118,10 @@ class Engines(Part):
     layer that does not read what the one before stores begins while that is stored. ``kernel_parts``: kernels may come
     in more parts than their buffer asks for, of which the next is loaded while one is multiplied and the one before
     leaves. ``inputs_ahead``: a layer that does not read what the one before stores is loaded while the last product of
-    that runs. All three are off in machines written before these fields were, and ``block_wires`` is 1. Every tensor is
-    stored as the 3-D tensor, of which layouts are made as it is loaded.
+    that runs. ``pools_on_the_way``: a max pool that alone reads the results of a layer without Winograd takes them on
+    their way to DRAM. ``pools_first``: a max pool runs as soon as its maps are there, not where the file has it. All
+    five are off in machines written before these fields were, and ``block_wires`` is 1. Every tensor is stored as the
+    3-D tensor, of which layouts are made as it is loaded.
     """
 
     dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
@@ -131,6 +133,8 @@ class Engines(Part):
     overlap: bool = False
     kernel_parts: bool = False
     inputs_ahead: bool = False
+    pools_on_the_way: bool = False
+    pools_first: bool = False
     buffers: Buffers | None = None
 
 

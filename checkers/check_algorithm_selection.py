@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain, combinations, compress, repeat
+from itertools import chain, combinations, compress, pairwise, repeat
 from operator import add
 
 KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination, Product and Cover"
@@ -127,8 +127,8 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
 ENGINES = ("pes", "dram_latency", "short_passes", "block_wires", "fill_and_drain", "pools", "kernels", "overlap",
-           "kernel_parts", "inputs_ahead", "buffers", "board", "given", "ahead", "overlapping", "beside", "between",
-           "flattened", "direct", "fully_connected", "max_pools")
+           "kernel_parts", "inputs_ahead", "pools_on_the_way", "pools_first", "buffers", "board", "given", "ahead",
+           "overlapping", "beside", "between", "flattened", "direct", "fully_connected", "pooled", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -161,14 +161,15 @@ class Engines:
     HAND_OVER, OWN, TURN = 2, 2 + up(78, 8), 2  # Until an engine has its instruction; until a tile is turned.
 
     def __init__(self, given, layers, stream, large):
+        old = dict.fromkeys(("kernel_parts", "inputs_ahead", "pools_on_the_way", "pools_first"), False)
         # As in documents before these fields were.
-        given = {"kernel_parts": False, "inputs_ahead": False, "block_wires": 1} | given
+        given = old | {"block_wires": 1, "pooled": [], "direct": []} | given
         (pes, self.latency, self.short, self.wires, self.ends, self.pools, self.kernels, self.overlap, self.more,
-         self.inputs, room, board, outside, ahead, early, beside, between, flat, direct, full, maxima) = (
-            fields(given, *ENGINES))  # fmt: skip
+         self.inputs, way, order, room, board, outside, ahead, early, beside, between, flat, direct, full, pooled,
+         maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo, self.large = {}, large  # F(4,3) is there: its sums have 36 bits.
-        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs)
-        typed(list, outside, ahead, early, beside, between, flat, direct, full, maxima)
+        typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, way, order)
+        typed(list, outside, ahead, early, beside, between, flat, direct, full, pooled, maxima)
         positions = [*outside, *ahead, *early, *direct, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1), whole(self.wires, 1, 2)
         sizes = [whole(one, 1) for one in chain(*(one[1:6] for one in (*flat, *maxima)))]
@@ -183,6 +184,10 @@ class Engines:
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
         self.flat, self.maxima, self.direct, self.matrices = dict(flat), maxima, sorted({*direct}), {}
         need({*direct} <= {*ahead} and not {*direct} & {*early, *self.among, *self.flat}, "no such maps", "malformed")
+        self.way = {whole(one[0], 0, len(layers) - 1): self.pool(one[1:], layers[one[0]]) for one in pooled}
+        need(not pooled or (way and self.pools), "pools take no results on their way", "malformed")
+        need(all(at not in self.full and {*layers[at]["algorithms"]} <= {"im2col", "kn2row"} for at in self.way),
+             "a pool takes results row by row", "malformed")  # fmt: skip
         self.early, self.beside = ({*early}, {*beside}) if self.overlap else (set(), set())
         for at in self.full:
             sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
@@ -199,6 +204,20 @@ class Engines:
         while lanes <= self.most and self.fits(lanes):
             lanes *= 2
         self.most, self.banks = lanes // 2 if lanes > 2 else 0, max(2, lanes // 2)
+
+    def pool(self, given, layer):  # Its window, stride, padding above and left, and its map with all padding.
+        high, wide, stride, above, _, rows, columns = [whole(one) for one in given]
+        need(min(high, wide, stride) > 0 and rows >= high and columns >= wide and above < high, "no pool", "malformed")
+        return high, stride, above, rows, columns
+
+    def taken(self, at, count):  # Whether each of so many pieces gives the pool a row that ends a window of it.
+        if at not in self.way:
+            return True
+        high, stride, above, rows, _ = self.way[at]
+        bands = self.layers[at]["output"][0]
+        ends = [0, *(min(rows, bands * k // count + above) for k in range(1, count)), rows]
+        made = [max(0, (end - high) // stride + 1) for end in ends]
+        return all(one < other for one, other in pairwise(made))
 
     def fits(self, lanes):  # Block memories and UltraRAMs: the largest memories are the latter, as far as there are.
         if self.board is None:
@@ -329,7 +348,7 @@ class Engines:
             lines = up(columns, self.banks)
             fits = self.room is None or (self.even(rows) * lines <= self.half(self.room[0], self.banks)
                                          and sums * up(maps, self.banks) <= self.room[2] // self.banks)  # fmt: skip
-            found += [count] if count <= bands and fits else []
+            found += [count] if count <= bands and fits and self.taken(at, count) else []
         return bands, found
 
     def loads(self, at, name, height, lanes, kept, above=0):  # Cycles of a piece, so many rows of it above the map.
@@ -378,12 +397,22 @@ class Engines:
         if m:
             tiles = height * up(one["output"][1], m)
             return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m + self.TURN
+        if at in self.way:  # Padded rows, and the pool's two cycles.
+            return height * self.way[at][4] * lines + self.HAND_OVER + 3
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
+
+    def edge(self, at, name, lanes, more, single):  # What the last piece's store has more, of a single one above, too.
+        if at not in self.way:
+            return 0
+        _, _, above, rows, columns = self.way[at]
+        left = rows - (0 if single else above) - self.layers[at]["output"][0]
+        return left * columns * up(self.maps(at, name, more), lanes)
 
     @once
     def streams(self, at, name, lanes, more, kept):
         """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
-        are high, of how many images, and how often of three in a row but the first and the last which are."""
+        are high, of how many images, how often of three in a row but the first and the last which are, and what the
+        last store has more."""
         (bands, counts), one = self.counts(at, name, more), self.layers[at]
         images, found = 1 if at in self.full else one["images"], []
         for count in counts:
@@ -394,7 +423,8 @@ class Engines:
             three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
             inner = Counter({each: images * number for each, number in Counter(three).items()})
             inner.subtract([three[0], three[-1]])
-            found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner))
+            edge = self.edge(at, name, lanes, more, count * images == 1)
+            found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner, edge))
         start = self.HAND_OVER + self.latency
         reads = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes) - start)
         return found, 0 if kept else reads, self.kernel(at, name, lanes, more)
@@ -419,7 +449,7 @@ class Engines:
         streams, reads, kernels = self.streams(at, name, lanes, more, kept)
         (deep, runs), every = self.parts(at, name, more), []
         once = self.kernels and self.overlap and self.counts(at, name, more)[0] == 1  # Depth is loaded while sums stay.
-        for first, two, high, images, inner in streams:
+        for first, two, high, images, inner, edge in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:
                 over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
@@ -429,7 +459,7 @@ class Engines:
                 ends = low1 + waits + low2 - (flow == "NS") + self.HAND_OVER
                 timed.append((load, spent + ends * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
-            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner, kept)
+            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner, edge, kept)
             run = last
             if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
                 leaves, read = run - begin, min(array, kernels)
@@ -458,13 +488,17 @@ class Engines:
     def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
         late = now[3] - (before[1] - before[2]) + before[7]
         ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
-        return max(late, -min(before[4] + ahead, now[5]) if at in self.early else -now[6])
+        if at in self.early:
+            return max(late, -min(before[4] + ahead, now[5]))
+        return late if late > 0 else -now[6]  # Kernels that are in before a pool begins hold up nothing beside it.
 
-    def pieces(self, load, timed, high, images, inner, kept):  # The first is loaded, the last stored, else three.
+    def pieces(self, load, timed, high, images, inner, edge, kept):  # The first is loaded, the last stored, else three.
         own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
         if count * images == 1:
+            store += edge
             return load + first + store, max(0, store - own), load + first, first + (load if kept else start), first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
+        store += edge
         begin = load + max(first, load2 + 5 * own)
         tail = max(last, timed[high[(count - 2) % count]][2] + own)
         taken = begin + tail + store

@@ -17,6 +17,7 @@ from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 from mapper.workloads.source import load_layers
@@ -53,7 +54,8 @@ def main() -> None:
         for change in changes:
             for key, value in change.items():
                 fields[key] = {**fields[key], **value} if isinstance(value, Mapping) else value
-        posed = SelectionProblem(overlay_network(network, OverlayMachine.model_validate(fields)))
+        own = OverlayMachine.model_validate(fields)
+        posed = SelectionProblem(overlay_network(ordered(network, own), own))
         found = joint(posed, Effort())
         assert found.mapping is not None and found.proven
         cost = evaluate(posed.network, found.mapping)

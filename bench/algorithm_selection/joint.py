@@ -16,6 +16,7 @@ from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS
@@ -47,7 +48,7 @@ def main() -> None:
     METHODS["auto"].prepare()
     lines, slowest, slowest_fixed = [], 0.0, 0.0
     for name in given.networks:
-        problem = SelectionProblem(overlay_network(load_layers(name), machine))
+        problem = SelectionProblem(overlay_network(ordered(load_layers(name), machine), machine))
         found = measure(lambda posed=problem: joint(posed, Effort()))  # type: ignore[misc]
         assert found.result.mapping is not None
         cost = verify(problem, found.result.mapping).cost

@@ -14,6 +14,7 @@ from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.kind.algorithm_selection.part import limits
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 from mapper.workloads.source import load_layers
@@ -31,7 +32,7 @@ def main() -> None:
     assert isinstance(machine, OverlayMachine)
     lines = []
     for name in given.networks:
-        network = load_layers(name)
+        network = ordered(load_layers(name), machine)
         problem = SelectionProblem(overlay_network(network, machine))
         found = joint(problem, Effort()).mapping
         assert found is not None

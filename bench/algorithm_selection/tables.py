@@ -20,6 +20,7 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.module import module_of, module_units
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.solver.algorithm_selection.catalogue import METHODS
 from mapper.solver.method import Effort
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -72,7 +73,8 @@ def posed(network: LayerNetwork, preset: str, changed: Mapping[str, Any]) -> Sel
     machine, _ = load_machine(preset)
     assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | dict(changed)
-    return SelectionProblem(overlay_network(network, OverlayMachine.model_validate(fields)))
+    machine = OverlayMachine.model_validate(fields)
+    return SelectionProblem(overlay_network(ordered(network, machine), machine))
 
 
 def selected(problem: SelectionProblem) -> dict[str, Selection]:

@@ -18,6 +18,7 @@ from mapper.kind.algorithm_selection.part import limits
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.sim.algorithm_selection.rtl.network import report_rtl
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
@@ -45,6 +46,7 @@ def _line(name: str, text: str) -> list[str]:
     machine, _ = load_machine("dynamap-u200")
     assert isinstance(machine, OverlayMachine)
     network = OWN[name]() if name in OWN else load_layers(name)
+    network = ordered(network, machine)
     problem = replace(SelectionProblem(overlay_network(network, machine)), array=(rows, columns))
     found = joint(problem, Effort()).mapping
     assert found is not None

@@ -22,6 +22,7 @@ from mapper.codegen.algorithm_selection.instruction import (
 from mapper.codegen.algorithm_selection.load_program import loads, reads_written
 from mapper.codegen.algorithm_selection.path import grid_path, tile_path
 from mapper.codegen.algorithm_selection.piece import Piece, pieces
+from mapper.codegen.algorithm_selection.pool_program import check_pooled, pooled_move, results_of
 from mapper.codegen.algorithm_selection.store_program import plain, positions, store
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import (
@@ -34,6 +35,7 @@ from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.number.network_number import LOWEST, Rounding
 from mapper.models.algorithm_selection.number.seeded import FACTOR_BITS
+from mapper.models.algorithm_selection.overlay.on_the_way import Pooled
 from mapper.workloads.document import InputError
 
 ACCUMULATOR = 32
@@ -137,18 +139,22 @@ def convolution(
     given: Given | None = None,
     part: Part | None = None,
     stays: Mapping[str, int] | None = None,
+    pooled: Pooled | None = None,
 ) -> ConvolutionProgram:
     """A convolution, or a ``part`` of it, cut into at most ``count`` pieces per image. Biases and then factors of its
     maps lie from address ``scales`` of DRAM on. ``stays``: where maps that stay on the chip begin in the tensor buffer.
 
     While piece k is multiplied, k + 1 is loaded and k - 1 leaves: a product waits for both movers of maps, and as an
     instruction waits for its own unit anyhow, no half of a buffer is filled before it is empty. Parts whose input is
-    kept follow one another in the same way.
+    kept follow one another in the same way. ``pooled``: the max pool that takes the results on their way; its own are
+    stored instead.
 
     Raises: InputError if the Verilog has no unit for the step.
     """
     given = given or Given(Rounding(step.shift + FACTOR_BITS, 0 if step.relu else LOWEST))
     check(step, given.sums)
+    if pooled is not None:
+        step = replace(step, output=results_of(control, pooled.name))
     source, target = control.region(step.input), control.region(step.output)
     part = part or kernel_parts(step, (1, 1))[0]
     held, holds = (None if stays is None else stays.get(one) for one in (step.input, step.output))
@@ -160,6 +166,8 @@ def convolution(
     cut = pieces(whole if grouped else step, count)
     if grouped:
         cut = tuple(replace(one, step=_groups(one.step, part)) for one in cut)
+    if pooled is not None:
+        check_pooled(step, pooled, target, len(cut) // step.shape.batch)
     for one in cut:
         _check_rows(one.step, step, source, target)
     turns.kernel ^= 1
@@ -193,6 +201,8 @@ def convolution(
         if not part.ends:
             continue
         leaving = [_finish(one, step, target, turns, given, part.first, holds)]
+        if pooled is not None:
+            leaving = [pooled_move(leaving[0], one, step, target, pooled, (_pitch(one.step), part.first))]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
     ahead = None

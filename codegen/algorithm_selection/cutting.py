@@ -41,11 +41,12 @@ def _times(
     times: dict[int, int] = {}
     lanes = timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
+    pooled = limits.pooled.get(step.name)
     for count in PIECES:
         if count > step.shape.output_size[0]:
             break
         try:
-            program = convolution(control, step, 0, Turns(), count, part=part, stays=stays)
+            program = convolution(control, step, 0, Turns(), count, part=part, stays=stays, pooled=pooled)
         except InputError:
             continue
         instructions = [*program.loads, *program.first, *program.rest, *program.last]

@@ -172,11 +172,13 @@ def unit(m: int, end: Literal["input", "kernel", "output"]) -> Unit:
 
 @dataclass(frozen=True)
 class Pooling:
-    """A kernel (rows, columns) over padded maps of ``size``, at ``stride`` in both directions."""
+    """A kernel (rows, columns) over padded maps of ``size``, at ``stride`` in both directions; ``continues``: with the
+    rows that follow those of the stream before."""
 
     kernel: tuple[int, int]
     stride: int
     size: tuple[int, int]
+    continues: bool = False
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ class Move:
             self.waits,
             SOURCES[self.source],
             TARGETS[self.target],
-            UNITS.index(self.unit) | self.adds << 8,
+            UNITS.index(self.unit) | self.adds << 8 | pool.continues << 9,
             self.requantisation.flags if self.requantisation else 0,
             *(astuple(self.requantisation)[:4] if self.requantisation else (0,) * 4),
             *pool.kernel,

@@ -116,6 +116,7 @@ def _places(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
                 "lines": lines,
                 "engines": [one.engine for one in program.instructions],
                 "scales": scales.get(program.name),
+                **({"pool": program.pool} if program.pool else {}),
             }
         )
         first += lines

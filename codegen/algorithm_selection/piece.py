@@ -11,15 +11,16 @@ from dataclasses import dataclass, field, replace
 
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, convolution_step
+from mapper.models.algorithm_selection.overlay.on_the_way import Pooled
 from mapper.workloads.nest.layer_nest import Convolution
 
 
 @dataclass(frozen=True)
 class Limits:
     """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
-    the chip; into how many parts of their depth and of
-    their maps the kernels of layers are cut; the layers whose whole input is ``kept`` for all parts; whether inputs are
-    loaded ``ahead``, while the last product of the layer before runs."""
+    the chip; into how many parts of their depth and of their maps the kernels of layers are cut; the layers whose whole
+    input is ``kept`` for all parts; whether inputs are loaded ``ahead``, while the last product of the layer before
+    runs; the max pools that take results on their way, by layer."""
 
     input: int | None = None
     result: int | None = None
@@ -27,6 +28,7 @@ class Limits:
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     kept: frozenset[str] = frozenset()
     ahead: bool = False
+    pooled: Mapping[str, Pooled] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A max pool as instructions of the overlay [Meng2021, sec. 3.4]."""
+"""Max pools as instructions of the overlay [Meng2021, sec. 3.4]: of maps in DRAM, and of results on their way there."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from mapper.codegen.algorithm_selection.instruction import (
     Requantisation,
     at,
 )
+from mapper.codegen.algorithm_selection.piece import Piece
 from mapper.codegen.algorithm_selection.store_program import address, plain, restore, store
-from mapper.models.algorithm_selection.control.sequence import Control, OtherStep, Region
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep, Region
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
+from mapper.models.algorithm_selection.overlay.on_the_way import Pooled
+from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
 BELOW_ALL = -(2**15)
@@ -38,13 +41,67 @@ def max_pool(
     for image in range(layer.inputs[0].shape[0]):
         if not plain(source):
             made.append(restore(source, image, math.prod(size), ("output",), zero))
-        made.append(replace(_pooled(layer, source, target, image), zeros=(zero, zero), requantisation=finish))
+        made.append(replace(_stream(layer, source, target, image), zeros=(zero, zero), requantisation=finish))
         if not plain(target):
             made.append(store(target, image, 0, math.prod(out), 1, zero))
     return made
 
 
-def _pooled(layer: NetworkLayer, source: Region, target: Region, image: int) -> Move:
+def results_of(control: Control, name: str) -> str:
+    """The tensor that a step makes."""
+    return next(
+        step.outputs[0] for step in control.steps if isinstance(step, OtherStep) and step.name == name
+    )
+
+
+def check_pooled(step: ConvolutionStep, pooled: Pooled, target: Region, count: int) -> None:
+    """Raises: InputError if a max pool cannot take the results of so many pieces on their way."""
+    height = step.shape.output_size[0]
+    if step.m or not plain(target) or not pooled.suits(height, count):
+        raise InputError(step.name, pooled.name, f"does not take the results of {count} pieces on their way")
+
+
+def pooled_move(
+    move: Move,
+    piece: Piece,
+    whole: ConvolutionStep,
+    target: Region,
+    pooled: Pooled,
+    places: tuple[int, int],
+) -> Move:
+    """Results that pass the pooling units, row by row of the map and, in a row, channels after channels: a stream goes
+    on with the rows that the one before has left in the units. ``places``: rows of the sums from one row of the map to
+    the next, and the first channel."""
+    step, (rows, columns), height = piece.step, piece.step.shape.output_size, whole.shape.output_size[0]
+    begin, end = pooled.taken(piece.output_row, piece.output_row + rows, height)
+    made = pooled.done(begin), pooled.done(end)
+    corner, (pitch, first) = (begin - pooled.before[0] - piece.output_row, -pooled.before[1]), places
+    taken = Path(
+        at(corner[0] * pitch + corner[1], 0),
+        (
+            Level(pooled.size[1], at(1, 0), 0, 1),
+            Level(step.output_columns, at(0, 1)),
+            Level(end - begin, at(pitch, 0), 1, 0),
+        ),
+        (rows, columns),
+        corner,
+        lane=1,
+    )
+    high, wide = pooled.out
+    put = Path(
+        target.address + (piece.image * high + made[0]) * wide * target.apart + first,
+        (
+            Level(wide, target.apart),
+            Level(step.output_columns, 1),
+            Level(made[1] - made[0], wide * target.apart),
+        ),
+        lane=1,
+    )
+    pooling = Pooling(pooled.kernel, pooled.stride, pooled.size, begin > 0)
+    return replace(move, taken=taken, put=put, unit="max_pool", pooling=pooling, fill=BELOW_ALL)
+
+
+def _stream(layer: NetworkLayer, source: Region, target: Region, image: int) -> Move:
     (_, channels, *size), window, out = layer.inputs[0].shape, layer.window, layer.output_shape[2:]
     stride = window.strides[0]
     padded = tuple((count - 1) * stride + kernel for count, kernel in zip(out, window.kernel, strict=True))

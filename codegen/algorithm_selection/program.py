@@ -44,11 +44,13 @@ MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip", "Lea
 @dataclass(frozen=True)
 class StepProgram:
     """The instructions of one step, which hold the kernels of the step after it, too, if they are loaded ahead; none if
-    it runs beside the overlay, for ``reason``, or if there is nothing to do, as parts lie side by side already."""
+    it runs beside the overlay, for ``reason``, or if there is nothing to do, as parts lie side by side already.
+    ``pool``: the step that takes the results of this one on their way, and so has nothing left to do."""
 
     name: str
     instructions: tuple[Instruction, ...]
     reason: str = ""
+    pool: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,12 @@ def programs(
             made.append((step.name, StepProgram(step.name, (), str(error))))
     steps = groupby(_ahead(made, limits.ahead), key=lambda one: one.name)
     return tuple(
-        StepProgram(name, tuple(one for part in own for one in part.instructions), own[0].reason)
+        StepProgram(
+            name,
+            tuple(one for part in own for one in part.instructions),
+            own[0].reason,
+            making.pooled.get(name, ""),
+        )
         for name, own in ((name, list(own)) for name, own in steps)
     )
 
@@ -137,6 +144,7 @@ class _Making:
     ) -> None:
         self.control, self.network, self.numbers, self.stays = control, network, numbers, stays
         self.scales, self.cuts, self.limits, self.turns = scale_addresses(control), cuts, limits, Turns()
+        self.pooled: dict[str, str] = {}
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
         """Raises: InputError if the Verilog has no unit for the step."""
@@ -146,7 +154,13 @@ class _Making:
             parts, kept = self.limits.parts.get(step.name, (1, 1)), step.name in self.limits.kept
             cut = kernel_parts(step, parts, kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
-            return [convolution(self.control, step, *given_to, part, self.stays) for part in cut]
+            pooled = self.limits.pooled.get(step.name)
+            made = [convolution(self.control, step, *given_to, part, self.stays, pooled) for part in cut]
+            if pooled is not None:
+                self.pooled[step.name] = pooled.name
+            return made
+        if step.name in self.pooled.values():
+            return [StepProgram(step.name, ())]
         if layer is None or self.numbers is None:
             raise InputError(step.name, step.work, "has no unit")
         return [StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))]
@@ -205,12 +219,24 @@ def _ahead(
         following = made[waiting[at]][1] if at in waiting else None
         kernels = following.kernels if isinstance(following, ConvolutionProgram) else ()
         own = (() if at in loaded else one.kernels), (() if at in early else one.loads)
-        after = made[at + 1][1] if at + 1 < len(made) else None
         loads: tuple[Move, ...] = ()
-        if inputs and isinstance(after, ConvolutionProgram) and after.ahead is not None and one.last:
+        behind = next((place for place in range(at + 1, len(made)) if not _nothing(made[place][1])), None)
+        after = None if behind is None else made[behind][1]
+        if (
+            inputs
+            and behind is not None
+            and isinstance(after, ConvolutionProgram)
+            and after.ahead is not None
+            and one.last
+        ):
             loads = after.ahead
-            early.add(at + 1)
+            early.add(behind)
         yield StepProgram(name, (*own[0], *own[1], *one.first, *kernels, *one.rest, *loads, *one.last))
+
+
+def _nothing(one: ConvolutionProgram | StepProgram) -> bool:
+    """Whether a step has nothing left to do."""
+    return isinstance(one, StepProgram) and not one.instructions and not one.reason
 
 
 def scale_addresses(control: Control) -> dict[str, int]:
@@ -249,7 +275,8 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
     units = [one for one in every if isinstance(one, Move)]
     for one in units:
         if one.pooling is not None:
-            line = max(line, one.pooling.size[1])
+            across = one.taken.levels[1].count if one.source == "result" else 1
+            line = max(line, one.pooling.size[1] * -(-across // banks))
             window = max(window, *one.pooling.kernel)
     maps = max([1, *(step.shape.out_channels for step in control.convolutions)])
     large = any("4x4" in one.unit for one in units)

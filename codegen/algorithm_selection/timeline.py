@@ -74,7 +74,7 @@ class Timeline:
             self.latency if one.source == "dram" else 1,
             TILES.get(one.unit, (1, 1)),
             transforms=one.unit in TILES,
-            pools=one.unit == "max_pool",
+            pools=0 if one.unit != "max_pool" else 2 if one.source == "result" else 1,
         )
 
 
@@ -125,7 +125,7 @@ class _Run:
             return 0
         if own.end is None:
             assert isinstance(own.one, Move)
-            before = sorted([*self.reading["input"], *(self.reading["output"] if engine == "kernel" else [])])
+            before = sorted([*self.reading["input"], *(self._outputs() if engine == "kernel" else [])])
             asked = self._asked(own.one, own.start + HAND_OVER, before)
             free = stream_cycles(self.overlay.rows(own.one), TILES.get(own.one.unit, (1, 1)))
             own.end = asked - free - HAND_OVER + self.overlay.duration(own.one)
@@ -133,6 +133,16 @@ class _Run:
                 self.reading["output"].append((own.start + HAND_OVER, asked))
         self.found[own.at] = Slot(engine, own.start, own.end)
         return own.end
+
+    def _outputs(self) -> list[Interval]:
+        """When the output mover asks: of what it runs, as far as loads until now hold it up, which are all that come
+        before kernels that are waited for."""
+        now = self.running.get("output")
+        if now is None or now.end is not None:
+            return self.reading["output"]
+        assert isinstance(now.one, Move)
+        begin = now.start + HAND_OVER
+        return [*self.reading["output"], (begin, self._asked(now.one, begin, sorted(self.reading["input"])))]
 
     def _asked(self, move: Move, begin: int, before: Iterable[Interval]) -> int:
         """The cycle after the last request of a mover that asks only where none of ``before`` does. A transform that

@@ -9,6 +9,7 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.pipeline import one_array, pool_time
 from mapper.models.algorithm_selection.running_cost import RunningTime, running_time_at, waiting
+from mapper.models.algorithm_selection.timing import HAND_OVER
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,15 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
 
 def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:
     """By layers that begin beside a pool that reads: for how many cycles the pool is held up, as maps that are loaded
-    are read first. The layer ends so many cycles later after the pool's beginning than after its end."""
-    found = {}
+    are read first. The layer ends so many cycles later after the pool's beginning than after its end. Where kernels are
+    loaded ahead after its first product, they wait for the pool, and the layer's second load for them."""
+    engines, found = network.machine.engines, {}
+    assert engines is not None
     for at in network.running.beside:
         now = running_time_at(network, at, selection.choices[at], selection.array, selection.on_chip)
         shared, begin, free = (int(one[0]) for one in (now.shared, now.own.begin, now.own.free))
-        found[at] = begin - free if shared else 0
+        reads = begin - free
+        if at + 1 in network.running.ahead:
+            reads = min(reads, int(now.own.load[0]) - HAND_OVER - engines.dram_latency)
+        found[at] = reads if shared else 0
     return found

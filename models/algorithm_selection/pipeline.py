@@ -31,6 +31,8 @@ from mapper.models.algorithm_selection.timing import HAND_OVER, TURN, block_rows
 
 MOVE_WORDS = 78
 TAPS = 9
+POOL = 2
+"""Cycles in which the last pixel passes the pooling units behind the requantisers."""
 
 
 def one_array(array: tuple[int, int]) -> Arrays:
@@ -83,7 +85,10 @@ def layer_times(
                 _product(layer, algorithm, dataflow, height, arrays, engines, cut) for height in heights
             ]
             images = 1 if layer.fully_connected else layer.images
-            found.append(_pieces(images, (count, cut.bands), first, streams, products, engines, cut.stays))
+            edge = _edge(layer, arrays, cut, single=count * images == 1)
+            found.append(
+                _pieces(images, (count, cut.bands), first, streams, products, engines, edge, cut.stays)
+            )
     images = 1 if layer.fully_connected else layer.images
     whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
     reads = np.asarray(images * _asked(whole, engines, cut.stays), np.int64)
@@ -153,17 +158,19 @@ def _pieces(
     streams: Sequence[tuple[Cycles, Cycles]],
     products: Sequence[tuple[Cycles, Cycles]],
     engines: Engines,
+    edge: Cycles | int,
     stays: bool,
 ) -> Pieces:
     """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
 
     ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the second product,
-    which takes the half of the sums that the layer before has filled last."""
+    which takes the half of the sums that the layer before has filled last. ``edge``: what the last piece's store takes
+    longer than others of its height."""
     count, bands = cut
     own = fetch_cycles(MOVE_WORDS)
     both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
     high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
-    last_out = both[high[-1]][2]
+    last_out = both[high[-1]][2] + edge
     if count * images == 1:
         begin, ends = first_in + both[0][1], both[0][1]
         free = begin - _asked(first_in, engines, stays)
@@ -234,7 +241,18 @@ def _output(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: Arra
         streamed = height * -(-layer.output[1] // tile) * (tile + 2) ** 2 * lines
         return streamed + HAND_OVER + 1 + tile * tile + TURN
     rows = layer.images if layer.fully_connected else height * layer.output[1]
+    if layer.pooled is not None:
+        return height * layer.pooled.size[1] * lines + HAND_OVER + 1 + POOL
     return rows * lines + HAND_OVER + 1
+
+
+def _edge(layer: OverlayLayer, arrays: Arrays, cut: Cut, *, single: bool) -> Cycles | int:
+    """Cycles that a pool on the way takes for the rows below the map that are padding, less those that it does not
+    need, of the last piece; of a single one for those above, too."""
+    if layer.pooled is None:
+        return 0
+    (rows, columns), above = layer.pooled.size, 0 if single else layer.pooled.before[0]
+    return (rows - above - layer.output[0]) * columns * arrays.lines(layer.part_maps(cut.parts))
 
 
 def piece_product(

@@ -60,7 +60,7 @@ def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize
 
 
 def generated_luts(pes: int, lanes: int, large: bool, wires: int) -> int:
-    """LUTs of a generated overlay, with transforms and sums of F(4,3) if ``large``, and so many ``wires`` for blocks."""
+    """LUTs of a generated overlay, with F(4,3) if ``large``, and so many ``wires`` for blocks."""
     return pes * PE_LUTS[large] + lanes * (LANE_LUTS[large] + (wires - 1) * WIRE_LUTS) + OTHER_LUTS
 
 

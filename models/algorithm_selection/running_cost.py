@@ -163,11 +163,12 @@ def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: Running
     which it begins before the last piece of the layer before is stored, or the pool between them is done."""
     if before is None or at not in network.running.ahead:
         return np.maximum(0, time.kernels)
-    early = -time.beside
+    kernels = late(time.kernels, before.own) + before.shared
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
-        early = -hidden(time.own, before.own, network.machine.engines)
-    return np.asarray(np.maximum(late(time.kernels, before.own) + before.shared, early), np.int64)
+        return np.maximum(kernels, -hidden(time.own, before.own, network.machine.engines))
+    # Kernels that are in before a pool begins hold up no layer beside it.
+    return np.asarray(np.where(kernels > 0, kernels, -time.beside), np.int64)
 
 
 def overlaps(network: OverlayNetwork, at: int) -> bool:

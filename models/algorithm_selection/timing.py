@@ -66,8 +66,8 @@ def stream_cycles(rows: int, tile: tuple[int, int] = (1, 1)) -> int:
 
 
 def move_cycles(
-    rows: int, latency: int, tile: tuple[int, int] = (1, 1), *, transforms: bool = False, pools: bool = False
+    rows: int, latency: int, tile: tuple[int, int] = (1, 1), *, transforms: bool = False, pools: int = 0
 ) -> int:
     """Cycles of a stream that nobody holds up: the rows of lanes, the ``latency`` of where they come from (DRAM's, or 1
-    of a buffer), and what the unit they pass still has when the last is in."""
+    of a buffer), and what the unit they pass still has when the last is in: a pool 1, or 2 behind the requantisers."""
     return HAND_OVER + stream_cycles(rows, tile) + latency + (tile[1] + TURN if transforms else 0) + pools

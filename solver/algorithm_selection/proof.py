@@ -309,6 +309,11 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "flattened": [list(one) for one in running.flattened],
         "direct": sorted(running.direct),
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
+        "pooled": [
+            [at, *one.kernel, one.stride, *one.before, *one.size]
+            for at, layer in enumerate(network.layers)
+            if (one := layer.pooled) is not None
+        ],
         "max_pools": [
             [pool.after, pool.pixels, pool.channels, pool.streams, pool.more, pool.last, pool.left]
             for pool in running.pools

@@ -5,6 +5,7 @@ It shares no code with the cost graph or the searches. Cost comes from the model
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -89,7 +90,9 @@ def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) ->
     if room is None:
         return True
     banks, bands = most_banks(problem.machine), _bands(layer, algorithm)
-    pieces = max(count for count in COUNTS if count <= bands)
+    pieces = max((count for count in COUNTS if count <= bands and _pooled(layer, count)), default=0)
+    if not pieces:
+        return False
     taken, depth, positions, kernel = _piece(layer, algorithm, -(-bands // pieces))
     maps = layer.out_channels
     across_maps, held, half = (
@@ -102,6 +105,18 @@ def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) ->
         maps = -(-maps // -(-across_maps // (held // kernel)))
     lines, sums = taken * -(-depth // banks), positions * -(-maps // banks)
     return lines <= half and sums <= room.result // banks
+
+
+def _pooled(layer: OverlayLayer, count: int) -> bool:
+    """Whether each of so many pieces ends a window of the pool that takes the layer's results on their way."""
+    if layer.pooled is None:
+        return True
+    own, rows = layer.pooled, layer.output[0]
+    ends = [0]
+    for number in range(1, count + 1):
+        reach = own.size[0] if number == count else min(own.size[0], rows * number // count + own.before[0])
+        ends.append(sum(top + own.kernel[0] <= reach for top in range(0, own.size[0], own.stride)))
+    return all(one < other for one, other in itertools.pairwise(ends))
 
 
 def _parts(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> set[int]:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 
 from mapper.arch.overlay import OverlayMachine
-from mapper.models.algorithm_selection.overlay.layer import OverlayLayer, Pair
+from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.network import (
     HostLayer,
     OverlayNetwork,
@@ -15,6 +15,7 @@ from mapper.models.algorithm_selection.overlay.network import (
     Share,
     Store,
 )
+from mapper.models.algorithm_selection.overlay.on_the_way import pooled
 from mapper.models.algorithm_selection.overlay.running import Running, running
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
@@ -98,14 +99,29 @@ class _Builder:
             )
         stores = tuple(store.closed() for store in self.stores)
         names = {layer.name: at for at, layer in enumerate(self.layers)}
+        layers = self._pooled()
+        way = frozenset(layer.pooled.name for layer in layers if layer.pooled is not None)
         return OverlayNetwork(
             self.given.name,
             self.machine,
-            tuple(self.layers),
+            layers,
             stores,
             tuple(self.host),
-            running(self.given, names) if self.machine.engines is not None else Running(),
+            running(self.given, names, way) if self.machine.engines is not None else Running(),
         )
+
+    def _pooled(self) -> tuple[OverlayLayer, ...]:
+        """Layers with the max pools that take their results on the way: of those that Winograd, which makes results
+        tile by tile, cannot compute, and that fit the buffers as they would without."""
+        engines = self.machine.engines
+        if engines is None or not (engines.pools and engines.pools_on_the_way):
+            return tuple(self.layers)
+        found, layers = pooled(self.given), []
+        for layer in self.layers:
+            known, other = layer.algorithms(self.machine), replace(layer, pooled=found.get(layer.name))
+            raster = TILE.keys().isdisjoint(known) and other.algorithms(self.machine) == known
+            layers.append(other if raster else layer)
+        return tuple(layers)
 
     def _living(self) -> dict[str, int]:
         """How many layers read each layer's result on the way to one that runs on the array."""

@@ -8,6 +8,7 @@ from typing import get_args
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow, Layout
+from mapper.models.algorithm_selection.overlay.on_the_way import Pooled
 from mapper.models.algorithm_selection.resource import half_depth, most_banks
 
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
@@ -24,7 +25,8 @@ Pair = tuple[int, int]
 class OverlayLayer:
     """One layer. ``map`` is H1 x H2 of the input without padding, ``output`` O1 x O2, ``kernel`` K1 x K2; channels are
     those of all ``groups``. ``per_channel``: an average pool, the convolution of every channel by one kernel. A fully
-    connected layer has maps of one element and its rows as ``images``."""
+    connected layer has maps of one element and its rows as ``images``. ``pooled``: the max pool that takes the results
+    on their way."""
 
     name: str
     source: str
@@ -41,6 +43,7 @@ class OverlayLayer:
     groups: int = 1
     per_channel: bool = False
     fully_connected: bool = False
+    pooled: Pooled | None = None
 
     @property
     def positions(self) -> int:
@@ -117,6 +120,8 @@ class OverlayLayer:
         have; buffers of fewer banks are as much deeper. Empty if not even the smallest pieces do."""
         bands = self.bands(algorithm)
         counts, engines = [count for count in PIECES if count <= bands], machine.engines
+        if self.pooled is not None:
+            counts = [count for count in counts if self.pooled.suits(bands, count)]
         room = engines.buffers if engines is not None else None
         if engines is None or room is None:
             return tuple(counts)

@@ -55,8 +55,11 @@ class Running:
     direct: frozenset[int] = frozenset()
 
 
-def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
-    """``position``: of the layers of the array, by name."""
+def running(
+    network: LayerNetwork, position: Mapping[str, int], on_the_way: frozenset[str] = frozenset()
+) -> Running:
+    """``position``: of the layers of the array, by name; ``on_the_way``: pools that take results on their way, so that
+    they take no time of their own."""
     found: list[Pool] = []
     ahead: set[int] = set()
     overlapping: set[int] = set()
@@ -80,6 +83,8 @@ def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
             continue
         if not is_joined(layer, aliased):
             stored = _inside(layer.outputs[0][0], aliased)
+        if layer.name in on_the_way:
+            continue
         if pools(layer):
             found.append(_pool(layer, last))
         elif averages(layer) or adds(layer) or activates(layer):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mapper.arch.overlay import OverlayMachine
+from mapper.arch.source import load_machine
 from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.overlay import overlay_files
 from mapper.codegen.algorithm_selection.piece import Limits
@@ -19,6 +21,8 @@ from mapper.codegen.algorithm_selection.program import (
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.control.sequence import Control, control
 from mapper.models.algorithm_selection.number.seeded import seeded_numbers
+from mapper.models.algorithm_selection.overlay.on_the_way import pooled
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.sim.algorithm_selection.network import seeded_inputs
 from mapper.sim.algorithm_selection.rtl.machine import lint
 from mapper.sim.algorithm_selection.rtl.network import RtlStep, report_rtl, run_network
@@ -127,6 +131,54 @@ def test_inputs_and_parts_of_kernels_are_loaded_ahead(
     assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
     alone = steps(array, network, control(network, array, choices, plain), replace(limits, ahead=False))
     assert sum(one.cycles for one in done) < sum(one.cycles for one in alone)
+
+
+def pooling_network(folder: Path, maps: int, pads: int) -> LayerNetwork:
+    """A max pool that alone reads a convolution's results."""
+    net = NetworkBuilder("pooling", 3, 11, 9)
+    x = net.apply("LeakyRelu", "leaky1", net.convolution(net.input, "conv1", maps, 3, pad=1), alpha=0.1)
+    x = net.apply("MaxPool", "pool1", x, kernel_shape=[3, 3], strides=[2, 2], pads=[pads] * 4)
+    path = folder / "pooling.onnx"
+    path.write_bytes(net.model(net.convolution(x, "conv2", 4, 1), 4).SerializeToString())
+    return load_layers(str(path), 2)
+
+
+@pytest.mark.parametrize("room", [None, 200])
+@pytest.mark.parametrize(
+    ("array", "algorithm", "maps", "pads"), [((4, 4), "im2col", 7, 1), ((3, 5), "kn2row", 9, 0)]
+)
+def test_a_max_pool_takes_results_on_their_way_whatever_the_pieces(
+    array: tuple[int, int], algorithm: Algorithm, maps: int, pads: int, room: int | None, tmp_path: Path
+) -> None:
+    network = pooling_network(tmp_path, maps, pads)
+    choices = {"conv1": Choice(algorithm, "NS"), "conv2": Choice("im2col", "NS")}
+    sequence = control(network, array, choices, dict.fromkeys(network.operators.tensors))
+    done = steps(array, network, sequence, Limits(result=room, pooled=pooled(network)))
+    assert [one.name for one in done] == ["conv1", "pool1", "conv2"] and done[1].cycles == 0
+    assert all(one.equal for one in done), done
+    assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
+    apart = steps(array, network, sequence, Limits(result=room))
+    assert sum(one.cycles for one in done) < sum(one.cycles for one in apart)
+
+
+def test_kernels_wait_for_a_pool_that_another_branch_runs_beside(tmp_path: Path) -> None:
+    net = NetworkBuilder("first", 4, 7, 6)
+    x = net.convolution(net.input, "conv1", 6, 1)
+    pool = net.apply("MaxPool", "pool1", x, kernel_shape=[3, 3], strides=[1, 1], pads=[1] * 4)
+    left = net.convolution(net.convolution(x, "conv2", 12, 3, pad=1), "conv3", 20, 1)
+    whole = net.concatenation("concat1", [left, net.convolution(pool, "conv4", 5, 1)])
+    path = tmp_path / "first.onnx"
+    path.write_bytes(net.model(net.convolution(whole, "conv5", 4, 1), 4).SerializeToString())
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    network = ordered(load_layers(str(path)), machine)
+    names = [layer.name for layer in network.layers]
+    assert names == ["conv1", "pool1", "conv2", "conv3", "conv4", "concat1", "conv5"]
+    choices = {name: Choice("im2col", "NS") for name in names if name.startswith("conv")}
+    sequence = control(network, (4, 4), choices, dict.fromkeys(network.operators.tensors))
+    done = steps((4, 4), network, sequence, Limits(ahead=True))
+    assert all(one.equal for one in done), done
+    assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
 
 
 def summing_network(folder: Path) -> LayerNetwork:

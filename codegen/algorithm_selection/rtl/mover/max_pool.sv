@@ -1,6 +1,7 @@
 // Pooling units (Section 3.4), one a lane, an array across feature maps: the horizontal unit takes a padded map
 // pixel by pixel and gives the maxima of its rows; the vertical unit, overlapped, takes the maximum with the
-// same column of the lines before.
+// same column of the lines before. A line has every pixel of a row for each of its `groups` of maps; a stream that
+// `continues` goes on with the lines of the one before.
 module max_pool #(
     parameter int LANES  = 4,
     parameter int WINDOW = 3,
@@ -9,6 +10,8 @@ module max_pool #(
 ) (
     input logic clk,
     input logic start,
+    input logic continues,
+    input logic [31:0] groups,
     input logic valid,
     input logic [LANES*WIDTH-1:0] words,
     input logic [31:0] kernel_rows,
@@ -20,10 +23,11 @@ module max_pool #(
     output logic [LANES*WIDTH-1:0] out_words
 );
   localparam int ADDRESS = $clog2(LINE);
-  logic [31:0] y, x, skip_y, skip_x;
-  logic row_ends, map_ends, takes_row, takes_column;
+  logic [31:0] y, x, skip_y, skip_x, group, place;
+  logic row_ends, line_ends, map_ends, takes_row, takes_column;
   assign row_ends = x + 1 == map_columns;
-  assign map_ends = row_ends && y + 1 == map_rows;
+  assign line_ends = row_ends && group + 1 == groups;
+  assign map_ends = line_ends && y + 1 == map_rows;
   assign takes_column = x + 1 >= kernel_columns && skip_x == 0;
   assign takes_row = y + 1 >= kernel_rows && skip_y == 0;
 
@@ -34,7 +38,7 @@ module max_pool #(
     assign out_words[k*WIDTH+:WIDTH] = kept;
     // Lines before this one, the latest lowest; only kernel_rows - 1 of them are looked at.
     logic [WINDOW*WIDTH-1:0] memory[LINE];
-    assign lines = memory[x[ADDRESS-1:0]];
+    assign lines = memory[place[ADDRESS-1:0]];
     max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) horizontal (
         .size(kernel_columns), .word(word), .history(pixels), .largest(across)
     );
@@ -45,7 +49,7 @@ module max_pool #(
       kept <= down;
       if (valid) begin
         pixels <= {pixels[(WINDOW-1)*WIDTH-1:0], word};
-        memory[x[ADDRESS-1:0]] <= {lines[(WINDOW-1)*WIDTH-1:0], across};
+        memory[place[ADDRESS-1:0]] <= {lines[(WINDOW-1)*WIDTH-1:0], across};
       end
     end
   end
@@ -53,15 +57,21 @@ module max_pool #(
   always_ff @(posedge clk) begin
     out_valid <= valid && !start && takes_row && takes_column;
     if (start) begin
-      y <= '0;
+      if (!continues) begin
+        y <= '0;
+        skip_y <= '0;
+      end
       x <= '0;
-      skip_y <= '0;
       skip_x <= '0;
+      group <= '0;
+      place <= '0;
     end else if (valid) begin
       x <= row_ends ? '0 : x + 1;
       if (row_ends) skip_x <= '0;
       else if (x + 1 >= kernel_columns) skip_x <= skip_x == 0 ? stride - 1 : skip_x - 1;
-      if (row_ends) begin
+      if (row_ends) group <= line_ends ? '0 : group + 1;
+      place <= line_ends ? '0 : place + 1;
+      if (line_ends) begin
         y <= map_ends ? '0 : y + 1;
         if (map_ends) skip_y <= '0;
         else if (y + 1 >= kernel_rows) skip_y <= skip_y == 0 ? stride - 1 : skip_y - 1;
@@ -69,5 +79,5 @@ module max_pool #(
     end
   end
   logic unused;
-  assign unused = ^x[31:ADDRESS];
+  assign unused = ^place[31:ADDRESS];
 endmodule

@@ -4,7 +4,7 @@
 //
 // A buffer address is {j, i} of its matrix, 16 bits each; a DRAM address counts words. Words of a buffer come a
 // cycle after their address, those of DRAM LATENCY cycles after theirs was granted. `write_row` counts the rows of
-// lanes along the level that has them: maps, in what the output buffer holds. Maps lie in DRAM with their zero point,
+// lanes along the level that has them: maps, in what the output buffer holds, of what is requantised. Maps lie in DRAM with their zero point,
 // which the mover takes away and adds.
 module mover #(
     parameter int LOG_LANES = 2,
@@ -39,10 +39,11 @@ module mover #(
   localparam int LANES = 2 ** LOG_LANES;
   localparam int F = 32;
   localparam logic [2:0] POOL = 4;
+  localparam logic [2:0] RESULT = 1;
   logic go, issue, from_dram, to_dram, source_busy, source_covered, target_busy, target_covered;
   logic [LANES-1:0] source_lanes, target_lanes;
   logic [2:0] unit;
-  logic [31:0] source_row;
+  logic [31:0] source_row, arrived_row, target_row;
   logic [WORD-1:0] fill, zero_in, zero_out;
   logic unused;
   assign unit = field[3*F+:3];
@@ -87,8 +88,10 @@ module mover #(
   end
   assign arrives = from_dram ? issued[LATENCY-1] : issued[0];
   assign pads = from_dram ? padded[LATENCY-1] : padded[0];
-  logic [LANES*WORD-1:0] arrived, linear_words, pool_words, words;
-  logic linear_valid, pool_valid, valid, linear;
+  logic [LANES*WORD-1:0] arrived, linear_words, pool_words, words, finished;
+  logic linear_valid, pool_valid, valid, linear, on_way;
+  // Sums are requantised before they are pooled, so that of a map only what the pool makes is stored.
+  assign on_way = POOLS != 0 && unit == POOL && field[1*F+:3] == RESULT;
   for (genvar k = 0; k < LANES; k++) begin : gen_arrived
     assign arrived[k*WORD+:WORD] = pads ? fill : read_words[k*WORD+:WORD] - zero_in;
   end
@@ -116,9 +119,13 @@ module mover #(
     );
   end
   if (POOLS != 0) begin : gen_pool
-    logic [LANES*OPERAND-1:0] pixels, largest;
+    logic [LANES*OPERAND-1:0] pixels, largest, results;
+    logic results_valid;
+    always_ff @(posedge clk) results_valid <= arrives && on_way && !go;
     for (genvar k = 0; k < LANES; k++) begin : gen_pixel
-      assign pixels[k*OPERAND+:OPERAND] = arrived[k*WORD+:OPERAND];
+      always_ff @(posedge clk)
+        results[k*OPERAND+:OPERAND] <= pads ? fill[OPERAND-1:0] : finished[k*WORD+:OPERAND];
+      assign pixels[k*OPERAND+:OPERAND] = on_way ? results[k*OPERAND+:OPERAND] : arrived[k*WORD+:OPERAND];
       assign pool_words[k*WORD+:WORD] = WORD'($signed(largest[k*OPERAND+:OPERAND]));
     end
     max_pool #(
@@ -127,7 +134,8 @@ module mover #(
         .WIDTH (OPERAND),
         .LINE  (POOL_LINE)
     ) pool (
-        .clk, .start(go), .valid(arrives && unit == POOL), .words(pixels), .kernel_rows(field[9*F+:F]),
+        .clk, .start(go), .continues(field[3*F+9]), .groups(on_way ? field[29*F+:F] : 32'd1),
+        .valid(on_way ? results_valid : arrives && unit == POOL), .words(pixels), .kernel_rows(field[9*F+:F]),
         .kernel_columns(field[10*F+:F]), .stride(field[11*F+:F]), .map_rows(field[12*F+:F]),
         .map_columns(field[13*F+:F]), .out_valid(pool_valid), .out_words(largest)
     );
@@ -139,7 +147,6 @@ module mover #(
   assign words = linear ? linear_words : (POOLS != 0 && unit == POOL ? pool_words : arrived);
 
   for (genvar k = 0; k < LANES; k++) begin : gen_written
-    logic [WORD-1:0] finished;
     if (REQUANTISES != 0) begin : gen_requantiser
       logic [31:0] own_bias, own_factor;
       // Without a table: a bias of all maps stands where the padding of other moves does.
@@ -149,14 +156,14 @@ module mover #(
           .WIDTH (WORD),
           .SINGLE(SINGLE)
       ) requantiser (
-          .enable(field[4*F]), .single(field[4*F+1]), .sum(words[k*WORD+:WORD]), .bias(own_bias),
+          .enable(field[4*F]), .single(field[4*F+1]), .sum(on_way ? arrived[k*WORD+:WORD] : words[k*WORD+:WORD]), .bias(own_bias),
           .factor(own_factor), .addend(field[5*F+:F]), .shift(field[6*F+:6]), .lowest(field[7*F+:16]),
-          .highest(field[8*F+:16]), .slope(field[77*F+:F]), .word(finished)
+          .highest(field[8*F+:16]), .slope(field[77*F+:F]), .word(finished[k*WORD+:WORD])
       );
     end else begin : gen_word
-      assign finished = words[k*WORD+:WORD];
+      assign finished[k*WORD+:WORD] = words[k*WORD+:WORD];
     end
-    assign write_words[k*WORD+:WORD] = finished + zero_out;
+    assign write_words[k*WORD+:WORD] = (on_way ? pool_words[k*WORD+:WORD] : finished[k*WORD+:WORD]) + zero_out;
     assign write_lane[k] = valid && target_busy && target_covered && target_lanes[k];
   end
   layout_unit #(
@@ -165,9 +172,12 @@ module mover #(
       .clk, .reset, .start(go), .step(valid), .base_address(field[49*F+:F]), .base_position(field[50*F+:F]),
       .low(field[51*F+:F]), .high(field[52*F+:F]), .lane_level(field[53*F+:F]), .lane_total(field[54*F+:F]),
       .count(field[55*F+:7*F]), .address_step(field[62*F+:7*F]), .position_step(field[69*F+:7*F]),
-      .address(write_address), .covered(target_covered), .lanes(target_lanes), .row(write_row),
+      .address(write_address), .covered(target_covered), .lanes(target_lanes), .row(target_row),
       .busy(target_busy)
   );
+  // Requantisers ahead of the pooling units take the maps that arrive.
+  always_ff @(posedge clk) arrived_row <= source_row;
+  assign write_row = on_way ? arrived_row : target_row;
   assign busy = go || source_busy || target_busy;
-  assign unused = ^{source_lanes, source_row, bias, factor, field};
+  assign unused = ^{source_lanes, arrived_row, bias, factor, field};
 endmodule

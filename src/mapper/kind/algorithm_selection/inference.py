@@ -17,6 +17,7 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.number.network_number import Integers, NetworkNumbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.network.network_layer import LayerNetwork
 
@@ -139,6 +140,7 @@ def load_overlay(folder: Path) -> OverlayInference:
         if fields["sha256"].get(name) != _hash(data):
             raise InputError(str(folder / name), "", f"is not what {NETWORK} says; generate it again")
     network = read_operator_structure(fields, source)
+    network = ordered(network, machine)
     overlay = overlay_network(network, machine)
     selection = selection_from_json(fields["mapping"], overlay, source)
     broken = verify(SelectionProblem(overlay), selection).broken

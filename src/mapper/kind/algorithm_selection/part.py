@@ -23,6 +23,7 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.models.algorithm_selection.overlay.running import is_joined, joined
 from mapper.workloads.document import InputError
 from mapper.workloads.network.building import network_layers
@@ -68,6 +69,7 @@ def pose_network(
 
     Raises: InputError for unknown decisions, or fewest DSPs without a throughput.
     """
+    value = ordered(value, machine)
     network = overlay_network(value, machine)
     fixed = read_fix(options.fix, network)
     longest = None
@@ -104,9 +106,11 @@ def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any
     counted as it is generated; nothing where parts of a concatenation lie side by side."""
     from mapper.sim.algorithm_selection.host import hosted
 
+    value = ordered(value, machine)
     macs, network = value.macs or 1, overlay_network(value, machine)
     pooled = machine.engines is not None and machine.engines.pools
     timed = {pool.name for pool in network.running.pools} if pooled else set()
+    timed |= {layer.pooled.name for layer in network.layers if layer.pooled is not None}
     aliased = joined(value)
     beside = {
         one["name"]: one["least_ms"]
@@ -198,9 +202,10 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
         if choice.parts > 1:
             parts[name] = (1, choice.parts)
             kept.add(name)
+    pooled = {layer.name: layer.pooled for layer in network.layers if layer.pooled is not None}
     if room is None:
-        return Limits(None, None, 0, parts, frozenset(kept), ahead)
-    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead)
+        return Limits(None, None, 0, parts, frozenset(kept), ahead, pooled)
+    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead, pooled)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
