@@ -380,6 +380,8 @@ class Engines:
     def unread(self, at, lanes):  # Cycles before a layer's first product in which nothing but kernels is read.
         found = self.restored(at, lanes)
         for _, _, channels, streams, more, _, left in self.among.get(at, []) if self.pools else []:
+            if not left:
+                break  # A max pool waits until kernels are in.
             found += left * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
         return found
 
@@ -459,7 +461,9 @@ class Engines:
                 ends = low1 + waits + low2 - (flow == "NS") + self.HAND_OVER
                 timed.append((load, spent + ends * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
-            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner, edge, kept)
+            fetch = calls * (2 + up(11, 8)) + 2 + up(17, 8)  # Of the first product; it may take longer than the load.
+            last, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, kept)
+            first = max(first, fetch)
             run = last
             if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
                 leaves, read = run - begin, min(array, kernels)
@@ -470,10 +474,11 @@ class Engines:
             if once and deep > 1:
                 run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
-            hidden = min(store + min(first, tail) * self.inputs, begin) if self.overlap else 0
+            hidden = min(store + min(first - fetch, tail) * self.inputs, begin) if self.overlap else 0
             late = max(kernels - (last - reads), -hidden) if self.kernels else 0
             # What stays on the chip leaves DRAM to the layer's kernels first, and later to those of the next.
-            every.append((again * run + (again - 1) * late, last, store, begin, free, first, tail, kept * first))
+            taken = again * run + (again - 1) * late
+            every.append((taken, last, store, begin, free, first - fetch, tail, kept * first))
         total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[1])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
@@ -490,13 +495,16 @@ class Engines:
         ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
         if at in self.early:
             return max(late, -min(before[4] + ahead, now[5]))
-        return late if late > 0 else -now[6]  # Kernels that are in before a pool begins hold up nothing beside it.
+        if at in self.among and not self.among[at][-1][6]:
+            return max(0, late) - now[6]  # A max pool waits for kernels.
+        return late if late > 0 else -now[6]  # Those that are in before one that adds hold up nothing beside it.
 
-    def pieces(self, load, timed, high, images, inner, edge, kept):  # The first is loaded, the last stored, else three.
+    def pieces(self, load, fetch, timed, high, images, inner, edge, kept):  # The first is loaded, the last stored.
         own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
+        asked, load = 0 if kept else load - start, max(load, fetch)
         if count * images == 1:
             store += edge
-            return load + first + store, max(0, store - own), load + first, first + (load if kept else start), first
+            return load + first + store, max(0, store - own), load + first, load + first - asked, first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
         store += edge
         begin = load + max(first, load2 + 5 * own)
@@ -504,7 +512,7 @@ class Engines:
         taken = begin + tail + store
         for (left, now, loaded), number in inner.items():
             taken += number * max(timed[loaded][0] + own, timed[now][1], timed[left][2] + 2 * own)
-        return taken, max(0, store - own), begin, begin if kept else begin - load - load2 + 2 * start, tail
+        return taken, max(0, store - own), begin, begin - asked - (0 if kept else load2 - start), tail
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)

@@ -132,5 +132,6 @@ def _stream(layer: NetworkLayer, source: Region, target: Region, image: int) -> 
         pooling=Pooling((window.kernel[0], window.kernel[1]), stride, (padded[0], padded[1])),
         fill=BELOW_ALL,
         halves=(0, 1),
-        waits=() if plain(source) else ("input",),
+        # Else it would hold up kernels for as long as it reads.
+        waits=("kernel",) if plain(source) else ("input", "kernel"),
     )

@@ -12,10 +12,11 @@ from mapper.models.algorithm_selection.timing import (
     fetch_cycles,
     gemm_cycles,
     move_cycles,
+    product_fetch,
     stream_cycles,
 )
 
-CALL_WORDS, GEMM_WORDS, MOVE_WORDS = 11, 17, 80
+MOVE_WORDS = 80
 Interval = tuple[int, int]
 
 
@@ -98,9 +99,7 @@ class _Run:
     def slots(self, instructions: Sequence[Instruction]) -> list[Slot]:
         ready = 0
         for at, one in enumerate(instructions):
-            if isinstance(one, Gemm):
-                ready += len(one.calls) * fetch_cycles(CALL_WORDS)
-            ready += fetch_cycles(GEMM_WORDS if isinstance(one, Gemm) else MOVE_WORDS)
+            ready += product_fetch(len(one.calls)) if isinstance(one, Gemm) else fetch_cycles(MOVE_WORDS)
             start = max([ready, *(self._end(engine) for engine in {one.engine, *one.waits})])
             self._begin(at, one, start)
             ready = start

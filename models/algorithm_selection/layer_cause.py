@@ -34,19 +34,33 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
         return {}
     found: dict[str, Causes] = {}
     before: RunningTime | None = None
+    late: dict[str, int] = {}
     for at, (name, choice) in enumerate(zip(network.names, selection.choices, strict=True)):
         now = running_time_at(network, at, choice, selection.array, selection.on_chip)
         array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
-        waits = int(waiting(network, at, now, before)[0])
+        waits, pool = int(waiting(network, at, now, before)[0]), _waiting_pool(network, at)
+        if pool is not None:
+            late[pool] = waits + int(now.beside[0])
+            waits = -int(now.beside[0])
         found[name] = Causes(array, total - array + min(0, waits), max(0, waits))
         before = now
     for pool in network.running.pools if engines.pools else ():
-        found[pool.name] = Causes(moves=int(pool_time(pool, one_array(selection.array), engines)[0]))
+        taken = int(pool_time(pool, one_array(selection.array), engines)[0])
+        found[pool.name] = Causes(moves=taken, waits=late.get(pool.name, 0))
     for at, held in _held(network, selection).items():
         beside = network.running.pools[dict(network.running.between)[at]].name
         for name, more in ((network.names[at], -held), (beside, held)):
             found[name] = replace(found[name], moves=found[name].moves + more)
     return found
+
+
+def _waiting_pool(network: OverlayNetwork, at: int) -> str | None:
+    """The max pool before a layer that waits until that layer's kernels are in, if there is one."""
+    running = network.running
+    if at not in running.ahead or network.machine.engines is None or not network.machine.engines.pools:
+        return None
+    pools = (running.pools[pool] for layer, pool in running.between if layer == at)
+    return next((pool.name for pool in pools if not pool.left), None)
 
 
 def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:

@@ -109,7 +109,8 @@ def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: i
     instruction is fetched. A pool beside it reads before its kernels, so that these need what the first product leaves.
     """
     product, leaves = time.products + time.array, time.total - time.begin
-    begin, read = time.load + np.maximum(product, kernels + 2 * own), np.minimum(product, kernels)
+    start, read = time.begin - product, np.minimum(product, kernels)
+    begin = start + np.maximum(product, kernels + 2 * own)
     between = np.maximum(np.maximum(product, kernels + 3 * own), leaves + 2 * own)
     ends = np.maximum(product, leaves + own)
     return Pieces(

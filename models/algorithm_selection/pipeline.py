@@ -27,7 +27,7 @@ from mapper.models.algorithm_selection.layer_time import (
 )
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.running import Pool
-from mapper.models.algorithm_selection.timing import HAND_OVER, TURN, block_rows, fetch_cycles
+from mapper.models.algorithm_selection.timing import HAND_OVER, TURN, block_rows, fetch_cycles, product_fetch
 
 MOVE_WORDS = 78
 TAPS = 9
@@ -86,8 +86,9 @@ def layer_times(
             ]
             images = 1 if layer.fully_connected else layer.images
             edge = _edge(layer, arrays, cut, single=count * images == 1)
+            calls = piece_product(layer, algorithm, dataflow, heights[0], cut)[3]
             found.append(
-                _pieces(images, (count, cut.bands), first, streams, products, engines, edge, cut.stays)
+                _pieces(images, (count, cut.bands), first, calls, streams, products, engines, edge, cut.stays)
             )
     images = 1 if layer.fully_connected else layer.images
     whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
@@ -155,6 +156,7 @@ def _pieces(
     images: int,
     cut: tuple[int, int],
     first_in: Cycles,
+    calls: int,
     streams: Sequence[tuple[Cycles, Cycles]],
     products: Sequence[tuple[Cycles, Cycles]],
     engines: Engines,
@@ -164,20 +166,21 @@ def _pieces(
     """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
 
     ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the second product,
-    which takes the half of the sums that the layer before has filled last. ``edge``: what the last piece's store takes
-    longer than others of its height."""
+    which takes the half of the sums that the layer before has filled last. The first product waits for its load, and
+    for its ``calls`` to be fetched. ``edge``: what the last piece's store takes longer than others of its height."""
     count, bands = cut
+    start = np.maximum(first_in, product_fetch(calls))
     own = fetch_cycles(MOVE_WORDS)
     both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
     high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
     last_out = both[high[-1]][2] + edge
     if count * images == 1:
-        begin, ends = first_in + both[0][1], both[0][1]
+        begin, ends = start + both[0][1], both[0][1]
         free = begin - _asked(first_in, engines, stays)
         total = begin + last_out
     else:
         first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
-        begin = first_in + np.maximum(first, second + 5 * own)
+        begin = start + np.maximum(first, second + 5 * own)
         free = begin - _asked(first_in, engines, stays) - _asked(second, engines, stays)
         total = begin
         three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
@@ -193,8 +196,8 @@ def _pieces(
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
     store = np.maximum(0, last_out - own)
-    unread = first_in if stays else 0
-    found = np.broadcast_arrays(total, eq9, array, store, begin, free, first_in, ends, unread, total)
+    unread, load = start if stays else 0, start - product_fetch(calls)
+    found = np.broadcast_arrays(total, eq9, array, store, begin, free, load, ends, unread, total)
     return Pieces(*(np.asarray(one, np.int64) for one in found))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +34,14 @@ class RunningTime:
     """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in, less
     those before its first product in which nothing else is read: of pools, of its input in another order, and of its
     first piece where the input stays on the chip. ``beside``: cycles of a
-    pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``."""
+    pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``. ``reading``: it is a
+    max pool, or there is none."""
 
     own: LayerTime
     kernels: Cycles
     beside: Cycles
     shared: Cycles
+    reading: bool = True
 
 
 def running_times(
@@ -121,7 +124,8 @@ def _timed(
     kernels = none
     if engines.kernels:
         kernels = kernel_time(layer, algorithm, arrays, engines, cut) - restored_time(layer, arrays, cut)
-        kernels = kernels - sum((unread_time(pool, arrays, engines) for pool in place.pools), none)
+        adding = takewhile(lambda pool: pool.left, place.pools)  # A max pool waits until kernels are in.
+        kernels = kernels - sum((unread_time(pool, arrays, engines) for pool in adding), none)
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
     if not place.beside:
         read = int(engines.kernels)
@@ -131,7 +135,8 @@ def _timed(
     found = []
     for own in every:
         beside = np.minimum(rest, own.begin if pool.left else own.free)
-        found.append(RunningTime(own, kernels, beside, none if pool.left else np.where(many, 0, beside)))
+        shared = none if pool.left else np.where(many, 0, beside)
+        found.append(RunningTime(own, kernels, beside, shared, not pool.left))
     return found
 
 
@@ -167,8 +172,9 @@ def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: Running
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
         return np.maximum(kernels, -hidden(time.own, before.own, network.machine.engines))
-    # Kernels that are in before a pool begins hold up no layer beside it.
-    return np.asarray(np.where(kernels > 0, kernels, -time.beside), np.int64)
+    # Kernels hold up a max pool, and a layer beside one that adds if they are not in before that.
+    waits = np.maximum(0, kernels) - time.beside
+    return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)
 
 
 def overlaps(network: OverlayNetwork, at: int) -> bool:

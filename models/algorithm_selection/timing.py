@@ -18,6 +18,8 @@ Rows = TypeVar("Rows", int, NDArray[np.int64])
 HAND_OVER = 2
 FETCH = 8
 """Words of control memory that are fetched in a cycle."""
+CALL_WORDS, GEMM_WORDS = 11, 17
+"""Of a call, and of the products of an instruction, which its calls come before."""
 TURN = 2
 """Cycles between the last word of a tile and the first of the transformed one: its last line is transformed along
 itself, and the tile in the other direction."""
@@ -26,6 +28,11 @@ itself, and the tile in the other direction."""
 def fetch_cycles(words: int) -> int:
     """Cycles from handing over one instruction until the next, of so many words, can be."""
     return 2 + -(-words // FETCH)
+
+
+def product_fetch(calls: int) -> int:
+    """Cycles from handing over one instruction until so many products of the next can begin."""
+    return calls * fetch_cycles(CALL_WORDS) + fetch_cycles(GEMM_WORDS)
 
 
 def block_rows(rows: Rows, wires: int) -> Rows:
