@@ -378,12 +378,12 @@ class Engines:
         return one["images"] * (one["in_channels"] // size * up(size, lanes) + self.HAND_OVER + 1)
 
     def unread(self, at, lanes):  # Cycles before a layer's first product in which nothing but kernels is read.
-        found = self.restored(at, lanes)
+        found = 0
         for _, _, channels, streams, more, _, left in self.among.get(at, []) if self.pools else []:
             if not left:
-                break  # A max pool waits until kernels are in.
+                return found  # A max pool waits until kernels are in.
             found += left * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
-        return found
+        return found + self.restored(at, lanes)
 
     def runs(self, at, lanes, begin, free):  # Cycles of a pool beside which a layer begins; of them the pool reads.
         if at not in self.beside or not self.pools:

@@ -123,9 +123,11 @@ def _timed(
     layer, cut, none = place.layer, place.cut, np.zeros(len(arrays.rows), np.int64)
     kernels = none
     if engines.kernels:
-        kernels = kernel_time(layer, algorithm, arrays, engines, cut) - restored_time(layer, arrays, cut)
-        adding = takewhile(lambda pool: pool.left, place.pools)  # A max pool waits until kernels are in.
+        kernels = kernel_time(layer, algorithm, arrays, engines, cut)
+        adding = [*takewhile(lambda pool: pool.left, place.pools)]  # A max pool waits until kernels are in.
         kernels = kernels - sum((unread_time(pool, arrays, engines) for pool in adding), none)
+        if len(adding) == len(place.pools):
+            kernels = kernels - restored_time(layer, arrays, cut)
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
     if not place.beside:
         read = int(engines.kernels)
