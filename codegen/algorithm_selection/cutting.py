@@ -43,7 +43,7 @@ def _times(
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
     pooled = limits.pooled.get(step.name)
     for count in PIECES:
-        if count > step.shape.output_size[0]:
+        if count > -(-step.shape.output_size[0] // max(1, step.m)):
             break
         try:
             program = convolution(control, step, 0, Turns(), count, part=part, stays=stays, pooled=pooled)

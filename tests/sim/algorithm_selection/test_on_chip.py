@@ -28,7 +28,7 @@ from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-from tests.sim.algorithm_selection.overlay_bench import machine
+from tests.sim.algorithm_selection.overlay_bench import machine, sizes
 from tests.sim.algorithm_selection.quantised import QuantisedBuilder
 from tests.sim.trace_partition.onnx_layer import layers, model, node
 
@@ -57,7 +57,8 @@ def kept(
     choices = {name: Choice(algorithms.get(name, "im2col"), dataflow) for name in names}
     direct = running(network, {name: at for at, name in enumerate(names)}).direct
     stay = frozenset(network.layer(names[at]).inputs[0].memory for at in direct)
-    return control(network, array, choices, dict.fromkeys(network.operators.tensors), stay)
+    plain = dict.fromkeys(network.operators.tensors)
+    return replace(control(network, array, choices, plain, stay), wires=sizes(array).wires)
 
 
 def steps(network: LayerNetwork, sequence: Control, limits: Limits = ROOM) -> tuple[RtlStep, ...]:

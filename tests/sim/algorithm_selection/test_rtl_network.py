@@ -30,7 +30,7 @@ from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-from tests.sim.algorithm_selection.overlay_bench import DRAM_WORDS, layer_control, machine
+from tests.sim.algorithm_selection.overlay_bench import DRAM_WORDS, layer_control, machine, sizes
 
 
 def small_network(folder: Path) -> LayerNetwork:
@@ -72,6 +72,7 @@ def steps(
     array: tuple[int, int], network: LayerNetwork, sequence: Control, limits: Limits | None = None
 ) -> tuple[RtlStep, ...]:
     assert dram_words(sequence) <= DRAM_WORDS
+    sequence = replace(sequence, wires=sizes(array).wires)
     numbers, inputs = seeded_numbers(network, 11), seeded_inputs(network, 11)
     files = overlay_files(sequence, network, numbers, limits)
     return run_network(machine(array), sequence, network, files, numbers, inputs)
@@ -215,8 +216,8 @@ def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
     files = overlay_files(sequence, network)
     assert lint({name.removeprefix("rtl/"): text for name, text in files.items()}) == []
     assert "beside the overlay, which waits for `resume`: lrn1: lrn: has no unit" in files["listing.txt"]
-    sizes = parameters(sequence, programs(sequence, network, cuts(sequence, timeline(sequence))))
-    assert sizes.control_lines == len(files["control.hex"].split())
+    own = parameters(sequence, programs(sequence, network, cuts(sequence, timeline(sequence))))
+    assert own.control_lines == len(files["control.hex"].split())
 
 
 @pytest.mark.parametrize(
