@@ -28,8 +28,9 @@ EXACT = 2.0**53
 class Link:
     """A tensor's way from level ``outer`` to ``inner`` (the number of levels stands for compute units), with a row of
     numbers for each arrangement. Of the words ``M`` that arrive at an instance, the outer one reads
-    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M`` (both none if ``handed`` is 1: neighbours
-    may hand them on; if it is 2, they may at the moments that `handing` counts); the inner one fills ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
+    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M`` (both none if ``handed`` is 1:
+    neighbours may hand them on; if it is 2, they may at the moments that `handing` counts); the inner one fills
+    ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
     ``least`` words arrive in any case. Columns: positions, outer part, inner part, written (and not handed), handed, pJ
     of a block read, updated, filled, words of an outer and of an inner block, least."""
 

@@ -105,8 +105,8 @@ def _expanded(
     order_out: Array,
 ) -> int:
     """The children of a tile that may lie below the limit, as rows of ``out`` (bound on the objective, energy so far,
-    energy times cycles, cycles, words that neighbours may hand on, words by level) and of ``order_out`` (digits, and the order of the level's loops).
-    Returns how many there are, which may be more than fit."""
+    energy times cycles, cycles, words that neighbours may hand on, words by level) and of ``order_out`` (digits, and
+    the order of the level's loops). Returns how many there are, which may be more than fit."""
     groups, boundary = len(tiles.counts), stage.boundary
     at = np.zeros(groups, np.int64)
     way = Way(

@@ -1,9 +1,9 @@
 """Moments at which neighbours may hand words on, in whatever order the loops of each level turn.
 
-An instance takes from a neighbour what that had a moment before. So the neighbour lies where the tile of the instance has
-come to lie: by as much as the tile moved, which is the step of the loop that goes on less those of all loops inside it
-that begin anew. Places differ by no more than loops in space reach. If there is no order in which a loop moves the tile by
-so little in every dimension, nothing is handed on when it does.
+An instance takes from a neighbour what that had a moment before. So the neighbour lies where the tile of the instance
+has come to lie: by as much as the tile moved, which is the step of the loop that goes on less one step of each loop
+inside it (the model goes from the second trips of these to the first). Places differ by no more than loops in space
+reach. If there is no order in which a loop moves the tile by so little in every dimension, nothing is handed on then.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def _reached(t: int, boundary: int, tiles: Tiles, tensors: Tensors, way: Way, re
 
 
 def _moments(t: int, boundary: int, tiles: Tiles, tensors: Tensors, way: Way) -> float:
-    """The most moments at which the tile of a tensor just inside ``boundary`` may come from a neighbour. Trips are known
-    from there outwards."""
+    """The most moments at which the tile of a tensor just inside ``boundary`` may come from a neighbour. Trips are
+    known from there outwards."""
     first, size = tensors.dimension[t], tensors.dimension[t + 1] - tensors.dimension[t]
     groups = len(way.c)
     reach, inside, moved = np.zeros(size), np.zeros(size), np.zeros(size)
     meet = _reached(t, boundary, tiles, tensors, way, reach)
     step = np.zeros((groups, size))
     trips = way.c.copy()
-    found = 0.0
+    found, begun = 0.0, False
     for level in range(boundary, -1, -1):
         outside = 1.0
         for j in range(groups):
@@ -64,26 +64,35 @@ def _moments(t: int, boundary: int, tiles: Tiles, tensors: Tensors, way: Way) ->
                 step[j, d] = tensors.coefficient[first + d, j] * trips[j] * tiles.spaces[level, j]
             trips[j] *= way.f[level, j]
             outside *= tiles.rest[j] // trips[j]
+        turning = 0
+        for j in range(groups):
+            if way.f[level, j] > 1 and tensors.relevant[t, j]:
+                turning |= 1 << j
         for j in range(groups):
             if way.f[level, j] == 1:
                 continue
             most = 0.0
-            for others in range(1 << groups):
+            others = turning & ~(1 << j)
+            subset = others
+            while True:
                 weight = outside * (way.f[level, j] - 1)
                 moved[:] = step[j] - inside
-                begun, some = inside.any(), True
                 for k in range(groups):
-                    if (others >> k) & 1:
-                        some = some and k != j and way.f[level, k] > 1 and tensors.relevant[t, k]
-                        moved -= (way.f[level, k] - 1) * step[k]
-                        begun = True
+                    if (subset >> k) & 1:
+                        moved -= step[k]
                     elif k != j:
                         weight *= way.f[level, k]
-                if some and weight > most and (begun or tensors.relevant[t, j]) and within(moved, reach, meet):
+                moves = tensors.relevant[t, j] or subset != 0 or begun
+                if moves and weight > most and within(moved, reach, meet):
                     most = weight
+                if subset == 0:
+                    break
+                subset = (subset - 1) & others
             found += most
         for j in range(groups):
-            inside += (way.f[level, j] - 1) * step[j]
+            if way.f[level, j] > 1:
+                inside += step[j]
+        begun = begun or turning != 0
     return found
 
 
