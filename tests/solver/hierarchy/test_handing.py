@@ -11,7 +11,9 @@ import pytest
 
 from mapper.arch.hierarchy import HIERARCHY_SCHEMA, hierarchy_from_document
 from mapper.formulations.hierarchy.problem import HierarchyProblem
+from mapper.models.hierarchy.cost import evaluate
 from mapper.models.hierarchy.delivery import delivery
+from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.tile import Step
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles, Way
 from mapper.solver.hierarchy.exact.branch_and_bound import Search
@@ -109,14 +111,21 @@ def test_a_loop_in_time_steps_over_its_own_loop_in_space() -> None:
                 {"name": "inner", "energy_pj": energy, "keep": ["*"]},
             ],
             "compute": {"energy_pj": 1},
+            "rules": {"link_transfers": False},
             "constraints": constraints,
         },
         "small",
     )
     search = Search(HierarchyProblem(nest, machine, "energy"), Effort())
-    leaves = []
-    search._take = lambda mapping, least, handed: leaves.append((least, search.trials.take(mapping)))  # type: ignore[method-assign]
+    leaves: list[tuple[float, HierarchyMapping]] = []
+
+    def take(mapping: HierarchyMapping, least: float, handed: bool) -> None:
+        leaves.append((least, mapping))
+
+    search._take = take  # type: ignore[method-assign]
     search.run()
-    known = [(least, value) for least, value in leaves if least < math.inf]
-    assert known
-    assert all(value == pytest.approx(least) for least, value in known)
+    costs = [
+        (least, evaluate(nest, machine, mapping).energy_pj) for least, mapping in leaves if least < math.inf
+    ]
+    assert costs
+    assert all(cost == pytest.approx(least) for least, cost in costs)
