@@ -89,11 +89,13 @@ class Resource(Part):
 
 class Buffers(Part):
     """Words that the generated overlay's buffers hold, over all banks: ``input`` and ``kernel`` in both halves, 16 bits
-    each; ``result`` in each of the two memories of sums, 32 bits each."""
+    each; ``result`` in each of the two memories of sums, 32 bits each; ``tensor``, 16 bits each, for maps that stay on
+    the chip from a layer to the next (0, as in machines written before this field was: none does)."""
 
     input: Words
     kernel: Words
     result: Words
+    tensor: Size = 0
 
 
 class Board(Part):
@@ -108,19 +110,21 @@ class Board(Part):
 class Engines(Part):
     """What the overlay as it is generated takes beside Eq. 9: movers and array work at once, on pieces of a layer.
 
-    ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass of fewer beats than P1 waits, as a
-    column has one wire. ``fill_and_drain``: of the array, for every piece. ``pools``: max pools take time. ``kernels``:
-    they are loaded while the layer before runs, and count as far as that is too short. ``buffers``: pieces of maps are
+    ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass waits for what is longer than it, as
+    a column has one wire for P1 results and ``block_wires`` for the P1 rows of a stationary block. ``fill_and_drain``:
+    of the array, for every piece. ``pools``: max pools take time. ``kernels``: they are loaded while the layer before
+    runs, and count as far as that is too short. ``buffers``: pieces of maps are
     so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. ``overlap``: a
     layer that does not read what the one before stores begins while that is stored. ``kernel_parts``: kernels may come
     in more parts than their buffer asks for, of which the next is loaded while one is multiplied and the one before
     leaves. ``inputs_ahead``: a layer that does not read what the one before stores is loaded while the last product of
-    that runs. All three are off in machines written before these fields were. Every tensor is stored as the 3-D tensor,
-    of which layouts are made as it is loaded.
+    that runs. All three are off in machines written before these fields were, and ``block_wires`` is 1. Every tensor is
+    stored as the 3-D tensor, of which layouts are made as it is loaded.
     """
 
     dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
     short_passes: bool = True
+    block_wires: Annotated[int, Field(ge=1, le=2, strict=True)] = 1
     fill_and_drain: bool = True
     pools: bool = True
     kernels: bool = True

@@ -11,6 +11,7 @@ from bench.measure import show
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.program import Parameters, log_banks
 from mapper.codegen.algorithm_selection.resource import resources
+from mapper.models.algorithm_selection.timing import block_rows
 from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, luts, synthesise, yosys
 
 WHOLE = ("4x4", "8x8", "16x16")
@@ -40,7 +41,7 @@ def main() -> None:
 def parameters(array: tuple[int, int]) -> Parameters:
     """Buffers that a network of some size needs."""
     deep = 4096 if max(array) > 16 else 1024
-    return Parameters(*array, log_banks(array), deep, deep, deep, 2, 64, 16, 1024, pool_line=64)
+    return Parameters(*array, log_banks(array), deep, deep, deep, 2, 64, 16, 1024, pool_line=64, wires=2)
 
 
 def whole(sizes: Parameters) -> list[list[str]]:
@@ -72,7 +73,8 @@ def _parts(sizes: Parameters) -> Iterator[tuple[str, Mapping[str, int], int]]:
     yield "scale_operand", {}, lanes
     yield "max_pool", {"LANES": 1, "WIDTH": 16, "LINE": sizes.pool_line}, lanes
     yield "layout_unit", {"LOG_LANES": sizes.log_banks}, 6
-    yield "banked_buffer", {"WIDTH": 16, **banks, "DEPTH": sizes.input_depth}, 2
+    two = {"PIECES": sizes.wires, "APART": block_rows(sizes.p1, sizes.wires)}
+    yield "banked_buffer", {"WIDTH": 16, **banks, "DEPTH": sizes.input_depth, **two}, 2
     yield "banked_buffer", {"WIDTH": sizes.sum, **banks, "DEPTH": sizes.result_depth}, 2
     yield "pad_accumulate", {"LANES": lanes}, 1
     yield "controller", {}, 1

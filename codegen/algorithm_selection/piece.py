@@ -1,4 +1,4 @@
-"""A convolution cut into pieces of its output's rows, each of them a convolution of fewer rows.
+"""A convolution cut into pieces of its output's rows, each of them a convolution of fewer rows; what cuts keep to.
 
 What the buffers hold is a piece, so that no layer is too large for them; and while one piece is multiplied, the next
 is loaded and the one before is stored.
@@ -6,12 +6,27 @@ is loaded and the one before is stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, convolution_step
 from mapper.workloads.nest.layer_nest import Convolution
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
+    the chip; into how many parts of their depth and of
+    their maps the kernels of layers are cut; the layers whose whole input is ``kept`` for all parts; whether inputs are
+    loaded ``ahead``, while the last product of the layer before runs."""
+
+    input: int | None = None
+    result: int | None = None
+    tensor: int = 0
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
+    ahead: bool = False
 
 
 @dataclass(frozen=True)

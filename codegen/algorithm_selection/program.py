@@ -25,7 +25,7 @@ from mapper.codegen.algorithm_selection.instruction import (
     Room,
     control_words,
 )
-from mapper.codegen.algorithm_selection.limit import Limits
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.pool_program import max_pool
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
@@ -55,8 +55,8 @@ class StepProgram:
 class Parameters:
     """What the overlay is built for: PEs, banks (a power of two, which are the lanes of its movers, too), words per
     bank of each buffer, lines of the tables of calls and of scales, lines of control memory, cycles until DRAM answers,
-    window and line of the pooling units, bits of sums, and whether there are transforms of F(4, 3) and requantisers
-    that round as single precision."""
+    window and line of the pooling units, bits of sums, whether there are transforms of F(4, 3) and requantisers that
+    round as single precision, and wires a column for stationary blocks."""
 
     p1: int
     p2: int
@@ -74,6 +74,7 @@ class Parameters:
     sum: int = 32
     large: int = 0
     single: int = 0
+    wires: int = 1
 
     @property
     def room(self) -> Room:
@@ -99,14 +100,16 @@ def programs(
     cuts: Mapping[str, int] | None = None,
     numbers: NetworkNumbers | None = None,
     limits: Limits | None = None,
+    stays: Mapping[str, int] | None = None,
 ) -> tuple[StepProgram, ...]:
     """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, their kernels into the parts of
     ``limits``. Pools and additions run on the overlay if ``network`` says what they are; a step for which the Verilog
-    has no unit runs beside it. ``numbers``: how results are rounded, drawn ones if there are no others."""
+    has no unit runs beside it. ``numbers``: how results are rounded, drawn ones if there are no others. ``stays``:
+    where maps that stay on the chip begin in the tensor buffer."""
     if network is not None and numbers is None:
         numbers = seeded_numbers(network, 0)
     limits = limits or Limits()
-    making = _Making(control, network, numbers, cuts or {}, limits)
+    making = _Making(control, network, numbers, cuts or {}, limits, stays or {})
     made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
         try:
@@ -130,8 +133,9 @@ class _Making:
         numbers: NetworkNumbers | None,
         cuts: Mapping[str, int],
         limits: Limits,
+        stays: Mapping[str, int],
     ) -> None:
-        self.control, self.network, self.numbers = control, network, numbers
+        self.control, self.network, self.numbers, self.stays = control, network, numbers, stays
         self.scales, self.cuts, self.limits, self.turns = scale_addresses(control), cuts, limits, Turns()
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
@@ -142,7 +146,7 @@ class _Making:
             parts, kept = self.limits.parts.get(step.name, (1, 1)), step.name in self.limits.kept
             cut = kernel_parts(step, parts, kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
-            return [convolution(self.control, step, *given_to, part) for part in cut]
+            return [convolution(self.control, step, *given_to, part, self.stays) for part in cut]
         if layer is None or self.numbers is None:
             raise InputError(step.name, step.work, "has no unit")
         return [StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))]
@@ -227,7 +231,7 @@ def dram_words(control: Control) -> int:
 
 def timeline(control: Control) -> Timeline:
     """When the instructions of a control sequence run."""
-    return Timeline(control.array, 1 << log_banks(control.array), DRAM_LATENCY)
+    return Timeline(control.array, 1 << log_banks(control.array), DRAM_LATENCY, control.wires)
 
 
 def log_banks(array: tuple[int, int]) -> int:
@@ -240,7 +244,7 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
     p1, p2 = control.array
     banks = 1 << log_banks(control.array)
     every = [instruction for program in made for instruction in program.instructions]
-    halves, line, window = depths(every, banks), 2, 3
+    halves, line, window = depths(every, banks, control.wires), 2, 3
     calls = max([1, *(len(one.calls) for one in every if isinstance(one, Gemm))])
     units = [one for one in every if isinstance(one, Move)]
     for one in units:
@@ -256,7 +260,7 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         2 * halves["input"],
         2 * halves["kernel"],
         halves["result"],
-        2 * halves["tensor"],
+        max(2 * halves["tensor"], halves["stays"]),
         2 * calls,
         SCALE_ROOMS * -(-maps // banks),
         pool_window=window,
@@ -264,23 +268,29 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         sum=accumulator(4 * large),
         large=int(large),
         single=int(any(one.requantisation.single for one in units if one.requantisation is not None)),
+        wires=control.wires,
     )
     return replace(sizes, control_lines=max(2, len(memory(made, sizes.room)) // FETCH))
 
 
-def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
-    """Words of a bank that half of each buffer needs; of the sums, each of the two memories."""
-    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
+def depths(instructions: Iterable[Instruction], banks: int, wires: int) -> dict[str, int]:
+    """Words of a bank that half of each buffer needs; of the sums, each of the two memories; of the tensor buffer, all
+    of what ``stays`` besides. What gives rows of a block to two wires at once has an even number of them."""
+    halves = {"input": wires, "kernel": wires, "result": 2, "tensor": 1, "stays": 0}
     for one in instructions:
         if isinstance(one, Gemm):
             columns = max(call.result[1] for call in one.calls) + one.c
             halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
             continue
-        for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
+        ends = ((one.source, one.taken), (one.target, one.put))
+        for (place, path), rows, stays in zip(ends, one.rows, one.stays, strict=True):
             if place in halves:
                 last = path.start + sum((level.count - 1) * level.step for level in path.levels)
                 columns = max(0, last >> 16) + 1
-                halves[place] = max(halves[place], _depth(rows, columns, banks))
+                whole = rows + rows % wires if place in ("input", "kernel") else rows
+                needed = _depth(whole, columns, banks) + (stays or 0)
+                buffer = place if stays is None else "stays"
+                halves[buffer] = max(halves[buffer], needed)
     return halves
 
 

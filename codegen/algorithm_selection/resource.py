@@ -17,6 +17,7 @@ from mapper.models.algorithm_selection.resource import (
     OTHER_DSPS,
     OTHER_LUTS,
     PE_LUTS,
+    WIRE_LUTS,
 )
 
 URAMS = 960
@@ -39,8 +40,8 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
     """The overlay's, with at most ``urams`` UltraRAMs."""
     lanes, pes = 1 << sizes.log_banks, sizes.p1 * sizes.p2
     memories = [
-        (lanes, sizes.input_depth, 16),
-        (lanes, sizes.kernel_depth, 16),
+        (sizes.wires * lanes, sizes.input_depth // sizes.wires, 16),
+        (sizes.wires * lanes, sizes.kernel_depth // sizes.wires, 16),
         (2 * lanes, sizes.result_depth, sizes.sum),
         (lanes, sizes.tensor_depth, 16),
         (1, sizes.control_lines, 256),
@@ -58,7 +59,8 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
         else:
             blocks += own
     dsps = pes + lanes * LANE_DSPS + OTHER_DSPS
-    return Resources(dsps, -(-blocks // 2), used, pes * PE_LUTS + lanes * LANE_LUTS + OTHER_LUTS)
+    luts = pes * PE_LUTS + lanes * (LANE_LUTS + (sizes.wires - 1) * WIRE_LUTS) + OTHER_LUTS
+    return Resources(dsps, -(-blocks // 2), used, luts)
 
 
 def _blocks(depth: int, width: int) -> int:

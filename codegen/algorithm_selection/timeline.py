@@ -29,10 +29,11 @@ class Slot:
 
 
 class Timeline:
-    """An overlay of ``array`` PEs with so many ``lanes`` whose DRAM answers after ``latency`` cycles."""
+    """An overlay of ``array`` PEs with so many ``lanes``, whose DRAM answers after ``latency`` cycles, and ``wires`` a
+    column for stationary blocks."""
 
-    def __init__(self, array: tuple[int, int], lanes: int, latency: int) -> None:
-        self.array, self.lanes, self.latency = array, lanes, latency
+    def __init__(self, array: tuple[int, int], lanes: int, latency: int, wires: int = 1) -> None:
+        self.array, self.lanes, self.latency, self.wires = array, lanes, latency, wires
 
     def slots(self, instructions: Sequence[Instruction]) -> list[Slot]:
         """When each of them runs; the first is fetched from cycle 0 on."""
@@ -66,7 +67,8 @@ class Timeline:
     def duration(self, one: Instruction) -> int:
         """Cycles of an instruction that nobody holds up."""
         if isinstance(one, Gemm):
-            return sum(gemm_cycles(self.array, one.dataflow, (one.a, one.b, one.c), len(one.calls)).values())
+            product = (one.a, one.b, one.c)
+            return sum(gemm_cycles(self.array, one.dataflow, product, len(one.calls), self.wires).values())
         return move_cycles(
             self.rows(one),
             self.latency if one.source == "dram" else 1,

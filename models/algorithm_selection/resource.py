@@ -23,10 +23,11 @@ REGISTERS = 64 * 36
 """Bits that registers of LUTs hold without a memory."""
 LANE_DSPS, OTHER_DSPS = 5, 11
 """A requantiser's 33 x 32 bits and its slope; addresses, a product for each port of five buffers, and of patches."""
-PE_LUTS, LANE_LUTS, OTHER_LUTS = 88, 4400, 9000
+PE_LUTS, LANE_LUTS, WIRE_LUTS, OTHER_LUTS = 88, 4400, 310, 9000
 """What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), two small LUTs in one where they fit: a
-PE's multiplexers, its adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128;
-layout units, controller and the array's counters."""
+PE's multiplexers, its adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128; what
+a lane has for a second wire of blocks (rotations of the input and kernel buffer, entry and shift registers); layout
+units, controller and the array's counters."""
 CONTROL_LINES, CALLS, POOL_LINE = 4096, 2048, 512
 """Lines of control memory (256 bits), of the table of calls (288), and pixels of a pooling unit's line (48)."""
 
@@ -52,7 +53,10 @@ def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize
         lanes = lanes_of(max(array))
         brams, urams = _memories(lanes, machine.engines, _sum_bits(machine), _urams(machine))
         return OverlaySize(
-            _slices(array, machine), brams, urams, pes * PE_LUTS + lanes * LANE_LUTS + OTHER_LUTS
+            _slices(array, machine),
+            brams,
+            urams,
+            pes * PE_LUTS + lanes * _lane_luts(machine.engines) + OTHER_LUTS,
         )
     rule, banks = machine.resource, sum(array) + 2 * max(array)
     return OverlaySize(_slices(array, machine), banks * rule.brams_per_bank, 0, pes * rule.luts_per_pe)
@@ -109,11 +113,12 @@ def fits(array: tuple[int, int], machine: OverlayMachine) -> bool:
 
 
 def _widest_generated(rows: int, machine: OverlayMachine, columns: int, dsps: int | None) -> int:
-    board, lanes, most = machine.board, lanes_of(rows), 0
+    assert machine.engines is not None
+    board, lanes, most, lane = machine.board, lanes_of(rows), 0, _lane_luts(machine.engines)
     while lanes <= most_lanes(machine):
         room = min(columns, lanes)
         if board is not None:
-            room = min(room, (board.lut - OTHER_LUTS - lanes * LANE_LUTS) // PE_LUTS // rows)
+            room = min(room, (board.lut - OTHER_LUTS - lanes * lane) // PE_LUTS // rows)
         slices = [one for one in (dsps, None if board is None else board.dsp) if one is not None]
         most = max(most, min([room, *((one - OTHER_DSPS - lanes * LANE_DSPS) // rows for one in slices)]))
         lanes *= 2
@@ -136,6 +141,10 @@ def _slices(array: tuple[int, int], machine: OverlayMachine) -> int:
     return pes * rule.dsps_per_pe + rule.other_dsps
 
 
+def _lane_luts(engines: Engines) -> int:
+    return LANE_LUTS + (engines.block_wires - 1) * WIRE_LUTS
+
+
 def _urams(machine: OverlayMachine) -> int:
     return 0 if machine.board is None else machine.board.uram
 
@@ -150,8 +159,10 @@ def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, 
     room = engines.buffers
     memories = [(lanes, POOL_LINE, 48), (1, CONTROL_LINES, 256), (1, CALLS, 288)]
     if room is not None:
-        memories += [(lanes, 2 * half_depth(words, lanes), 16) for words in (room.input, room.kernel)]
-        memories.append((2 * lanes, room.result // lanes, bits))
+        for words in (room.input, room.kernel):  # A bank that gives two words a cycle is two memories.
+            wires = engines.block_wires
+            memories.append((wires * lanes, 2 * half_depth(words, lanes, wires) // wires, 16))
+        memories += [(2 * lanes, room.result // lanes, bits), (lanes, room.tensor // lanes, 16)]
     blocks = used = 0
     for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
         large, own = count * -(-depth // 4096) * -(-width // 72), count * _blocks(depth, width)
@@ -163,9 +174,9 @@ def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, 
     return -(-blocks // 2), used
 
 
-def half_depth(words: int, lanes: int) -> int:
-    """Words of a bank in one half of a buffer."""
-    return max(1, words // (2 * lanes))
+def half_depth(words: int, lanes: int, wires: int) -> int:
+    """Words of a bank in one half of a buffer: an even number where a bank gives a word to each of two wires."""
+    return max(1, words // (2 * lanes * wires)) * wires
 
 
 def _blocks(depth: int, width: int) -> int:

@@ -6,7 +6,14 @@ They are those of the generated Verilog, to the cycle (`tests/sim/algorithm_sele
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
 from mapper.models.algorithm_selection.choice import Dataflow
+
+Rows = TypeVar("Rows", int, NDArray[np.int64])
 
 HAND_OVER = 2
 FETCH = 8
@@ -18,25 +25,32 @@ def fetch_cycles(words: int) -> int:
     return 2 + -(-words // FETCH)
 
 
+def block_rows(rows: Rows, wires: int) -> Rows:
+    """Rows of a stationary block that come in over one of the ``wires`` of a column, one a cycle: half of them, and of
+    two wires an odd number, as a bank gives two rows at once that lie an odd number apart."""
+    return rows if wires == 1 else -(-rows // 2) | 1
+
+
 def gemm_cycles(
-    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int
+    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int, wires: int = 1
 ) -> dict[str, int]:
     """Cycles that the array takes for ``calls`` products of a x b by b x c in one instruction, by cause.
 
     ``eq9``: Eq. 9 without I_SA. ``short_passes``: where a pass has fewer beats than the array has rows, the next waits
-    until its P1 results are out (NS) or its P1 rows of the stationary block are in (WS, IS), as the Verilog has one
-    wire a column for them. ``hand_over``: until the array has its instruction. ``preload``: the first block. ``drain``:
-    from the last beat to the last result written.
+    until its P1 results are out (NS) or the P1 rows of its stationary block are in (WS, IS), as the Verilog has one
+    wire a column for results and ``wires`` for blocks. ``hand_over``: until the array has its instruction. ``preload``:
+    the first block. ``drain``: from the last beat to the last result written.
     """
     (rows, columns), (a, b, c) = array, product
     inner, outer, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[dataflow]
     passes = calls * -(-inner // rows) * -(-outer // columns)
     stationary = dataflow != "NS"
+    block = block_rows(rows, wires)
     return {
         "eq9": passes * beats,
-        "short_passes": (passes - 1) * max(0, rows - beats),
+        "short_passes": (passes - 1) * max(0, (block if stationary else rows) - beats),
         "hand_over": HAND_OVER,
-        "preload": rows * stationary,
+        "preload": block * stationary,
         "drain": rows + columns + (0 if stationary else rows - 1),
     }
 

@@ -9,6 +9,7 @@ module overlay #(
     parameter int P1 = `OVERLAY_P1,
     parameter int P2 = `OVERLAY_P2,
     parameter int LOG_BANKS = `OVERLAY_LOG_BANKS,
+    parameter int WIRES = `OVERLAY_WIRES,
     parameter int OPERAND = 16,
     parameter int SUM = `OVERLAY_SUM,
     parameter int LARGE = `OVERLAY_LARGE,
@@ -39,6 +40,8 @@ module overlay #(
     output logic done
 );
   localparam int BANKS = 2 ** LOG_BANKS;
+  // Rows of a stationary block that come in over a wire: an odd number where there are two, as banks want it.
+  localparam int SEGMENT = WIRES == 1 ? P1 : ((P1 + 1) / 2) | 1;
   localparam int F = 32;
   localparam logic [31:0] DRAM = 0;
   localparam logic [31:0] TENSOR_SOURCE = 2;
@@ -79,13 +82,16 @@ module overlay #(
   logic input_column, kernel_column, result_column, result_add;
   logic [31:0] input_i, input_j, kernel_i, kernel_j, result_i, result_j;
   logic [BANKS-1:0] result_lane;
-  logic [BANKS*OPERAND-1:0] input_data, kernel_data, tensor_data;
+  logic [WIRES*BANKS*OPERAND-1:0] input_data, kernel_data;
+  logic [BANKS*OPERAND-1:0] tensor_data;
   logic [BANKS*SUM-1:0] result_data;
   logic [2*BANKS*SUM-1:0] sums;
   gemm #(
       .P1(P1),
       .P2(P2),
       .LOG_BANKS(LOG_BANKS),
+      .WIRES(WIRES),
+      .SEGMENT(SEGMENT),
       .OPERAND(OPERAND),
       .SUM(SUM),
       .CALLS(CALLS)
@@ -199,7 +205,9 @@ module overlay #(
   banked_buffer #(
       .WIDTH(OPERAND),
       .LOG_BANKS(LOG_BANKS),
-      .DEPTH(INPUT_DEPTH)
+      .DEPTH(INPUT_DEPTH),
+      .PIECES(WIRES),
+      .APART(SEGMENT)
   ) input_buffer (
       .clk, .read_base(product[14*F+:F]), .read_rows(product[10*F+:F]), .read_column(input_column), .read_i(input_i),
       .read_j(input_j), .read_data(input_data), .write_base(reads[20*F+:F]), .write_rows(reads[18*F+:F]),
@@ -209,7 +217,9 @@ module overlay #(
   banked_buffer #(
       .WIDTH(OPERAND),
       .LOG_BANKS(LOG_BANKS),
-      .DEPTH(KERNEL_DEPTH)
+      .DEPTH(KERNEL_DEPTH),
+      .PIECES(WIRES),
+      .APART(SEGMENT)
   ) kernel_buffer (
       .clk, .read_base(product[15*F+:F]), .read_rows(product[11*F+:F]), .read_column(kernel_column), .read_i(kernel_i),
       .read_j(kernel_j), .read_data(kernel_data), .write_base(weighs[20*F+:F]), .write_rows(weighs[18*F+:F]),
@@ -238,7 +248,8 @@ module overlay #(
     );
   end
 
-  // Finished maps: of the output mover, or of the input mover, which restores them to the 3-D tensor.
+  // Finished maps: of the output mover, which the input mover reads where they stay for the next layer, or of the
+  // input mover, which restores them to the 3-D tensor.
   assign finishes = busy[3] && writes[1*F+:F] == TENSOR_SOURCE;
   assign restores = busy[0] && reads[2*F+:F] == TENSOR_TARGET;
   banked_buffer #(

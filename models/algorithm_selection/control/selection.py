@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.control.sequence import Control, control
 from mapper.models.algorithm_selection.layout import format_of
@@ -24,7 +26,9 @@ def selection_control(network: LayerNetwork, overlay: OverlayNetwork, selection:
         name: _reader(overlay, at, selection.stores[at]) for at, names in tensors.items() for name in names
     }
     kept = frozenset(name for at in selection.on_chip for name in tensors[at])
-    return control(network, selection.array, choices, stores, kept)
+    engines = overlay.machine.engines
+    made = control(network, selection.array, choices, stores, kept)
+    return made if engines is None else replace(made, wires=engines.block_wires)
 
 
 def stored_tensors(network: LayerNetwork, overlay: OverlayNetwork) -> dict[int, tuple[str, ...]]:

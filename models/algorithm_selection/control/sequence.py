@@ -35,8 +35,9 @@ CONTROL_SCHEMA = "mapper.dynamap-control/1"
 @dataclass(frozen=True)
 class Region:
     """Where a tensor lies in DRAM, and as what: the 3-D tensor, or ``layout`` as the convolution ``owner`` reads it.
-    ``walk`` makes it of the 3-D tensor of one image; images follow one another. ``on_chip``: it stays in the Input
-    Buffer. ``pitch``: the channels of the concatenation inside which it lies (0: it lies by itself)."""
+    ``walk`` makes it of the 3-D tensor of one image; images follow one another. ``on_chip``: it stays there
+    where the overlay has room. ``pitch``: the channels of the concatenation inside which it lies (0: it lies by
+    itself)."""
 
     tensor: str
     layout: Layout
@@ -99,7 +100,8 @@ class OtherStep:
 
 @dataclass(frozen=True)
 class Control:
-    """Steps in the order in which they run on an array of P1 x P2 PEs whose buffers have ``banks`` banks."""
+    """Steps in the order in which they run on an array of P1 x P2 PEs whose buffers have ``banks`` banks, and whose
+    columns so many ``wires`` for stationary blocks."""
 
     network: str
     array: tuple[int, int]
@@ -107,6 +109,7 @@ class Control:
     regions: tuple[Region, ...]
     steps: tuple[ConvolutionStep | OtherStep, ...]
     dram_words: int
+    wires: int = 1
 
     def region(self, tensor: str) -> Region:
         return next(region for region in self.regions if region.tensor == tensor)

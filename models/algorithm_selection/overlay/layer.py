@@ -116,17 +116,18 @@ class OverlayLayer:
         """Numbers of pieces whose matrices fit the generated overlay's buffers, of as many banks as the machine can
         have; buffers of fewer banks are as much deeper. Empty if not even the smallest pieces do."""
         bands = self.bands(algorithm)
-        counts = [count for count in PIECES if count <= bands]
-        room = machine.engines.buffers if machine.engines is not None else None
-        if room is None:
+        counts, engines = [count for count in PIECES if count <= bands], machine.engines
+        room = engines.buffers if engines is not None else None
+        if engines is None or room is None:
             return tuple(counts)
         lanes, parts, found = most_banks(machine), self.kernel_parts(algorithm, machine), []
+        wires = engines.block_wires
         if parts[1] > self.groups > 1:
             return ()
         for count in counts:
             rows, columns, results = self._matrices(algorithm, _up(bands, count))
             lines = _up(self.part_maps(parts), lanes)
-            inside = rows * _up(columns, lanes) <= half_depth(room.input, lanes)
+            inside = _up(rows, wires) * wires * _up(columns, lanes) <= half_depth(room.input, lanes, wires)
             if inside and results * lines <= room.result // lanes:
                 found.append(count)
         return tuple(found)
@@ -135,13 +136,14 @@ class OverlayLayer:
         """Into how many parts of their depth and of their maps kernels are cut, so that each fits half the generated
         overlay's kernel buffer. A part has whole groups; more parts than groups: those of one do not fit."""
         room = machine.engines.buffers if machine.engines is not None else None
-        if room is None:
+        if machine.engines is None or room is None:
             return 1, 1
-        lanes = most_banks(machine)
-        half, rows = half_depth(room.kernel, lanes), self.window * (self.in_channels // self.groups)
+        lanes, wires = most_banks(machine), machine.engines.block_wires
+        half, rows = half_depth(room.kernel, lanes, wires), self.window * (self.in_channels // self.groups)
         if algorithm in TILE:
             rounds = math.prod(-(-side // 3) for side in self.kernel)
             rows = rounds * (TILE[algorithm] + 2) ** 2 * (self.in_channels // self.groups)
+        rows = _up(rows, wires) * wires
         if self.groups > 1:
             one = self.out_channels // self.groups
             fits = (half // rows) * lanes // one

@@ -22,9 +22,11 @@ DRAM_WORDS = 1 << 16
 
 
 def sizes(array: tuple[int, int]) -> Parameters:
-    """Square arrays have tiles of F(4, 3) and requantisers that round as single precision, others neither."""
+    """Square arrays have tiles of F(4, 3) and requantisers that round as single precision, others neither; those of an
+    even number of columns have two wires a column for stationary blocks, others one."""
     log_banks, full = max(1, math.ceil(math.log2(max(array)))), array[0] == array[1]
-    least = Parameters(*array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 12, DRAM_LATENCY, 3, 64)
+    least = Parameters(*array, log_banks, 4096, 4096, 4096, 4096, 1 << 10, 64, 1 << 12, DRAM_LATENCY, 3, 64)
+    least = replace(least, wires=2 - array[1] % 2)
     return replace(least, sum=36, large=1, single=1) if full else least
 
 

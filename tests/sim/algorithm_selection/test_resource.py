@@ -24,6 +24,13 @@ def test_deeper_buffers_take_more() -> None:
     assert resources(replace(sizes, kernel_depth=8192), 0).bram36 > resources(sizes, 0).bram36
 
 
+def test_a_bank_that_gives_two_words_a_cycle_is_two_memories() -> None:
+    sizes = Parameters(4, 4, 2, input_depth=3 * 1024, kernel_depth=2048)
+    # 4 banks of 3072 x 16 bits and of 2048; then 8 of 1536, which fill half of their second block, and 8 of 1024.
+    assert resources(sizes, 0).bram36 == 4 * 1.5 + 4 * 1
+    assert resources(replace(sizes, wires=2), 0).bram36 == 8 * 1 + 8 * 0.5
+
+
 def test_two_small_luts_share_one_where_their_inputs_fit() -> None:
     assert luts({"LUT6": 3, "LUT5": 2, "LUT1": 1, "DSP48E2": 9}) == 3 + 2
     assert luts({"LUT3": 4, "LUT2": 2}) == 2 + 1

@@ -22,9 +22,9 @@ from mapper.codegen.algorithm_selection.instruction import (
     Pooling,
     at,
 )
-from mapper.codegen.algorithm_selection.limit import Limits
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.path import grid_path, lines_path
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import dram_words, programs, scale_addresses
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
@@ -85,7 +85,8 @@ def multiply(array: tuple[int, int], dataflow: Dataflow) -> None:
             dram,
         )
         assert np.array_equal(done.dram[a * b + b * c :].reshape(a, c), left @ right), (a, b, c)
-        assert done.spans[2].cycles == sum(gemm_cycles(array, dataflow, (a, b, c), 1).values()), (a, b, c)
+        terms = gemm_cycles(array, dataflow, (a, b, c), 1, sizes(array).wires)
+        assert done.spans[2].cycles == sum(terms.values()), (a, b, c)
 
 
 def test_products_of_one_instruction_follow_each_other_without_a_gap() -> None:
@@ -134,7 +135,8 @@ def run_layer(
 
 def held_against_timeline(array: tuple[int, int], instructions: Sequence[Instruction], done: RtlRun) -> None:
     """Every instruction begins and ends in the cycle that the timeline says, counted from the first."""
-    slots = Timeline(array, sizes(array).room.lanes, sizes(array).dram_latency).slots(instructions)
+    built = sizes(array)
+    slots = Timeline(array, built.room.lanes, built.dram_latency, built.wires).slots(instructions)
     shift = done.spans[0].start - slots[0].start
     found = [(ENGINES[span.engine], span.start - shift, span.end - shift) for span in done.spans]
     assert found == [(slot.engine, slot.start, slot.end) for slot in slots]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mapper.codegen.algorithm_selection.cutting import cuts
-from mapper.codegen.algorithm_selection.limit import Limits
 from mapper.codegen.algorithm_selection.overlay import overlay_files
+from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import (
     dram_words,
     parameters,

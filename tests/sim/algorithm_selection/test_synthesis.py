@@ -13,7 +13,7 @@ from tests.sim.algorithm_selection.overlay_bench import sizes
 needs_yosys = pytest.mark.skipif(yosys() is None, reason=MISSING)
 pytestmark = pytest.mark.slow
 FEW = {"input_depth": 64, "kernel_depth": 64, "result_depth": 64, "tensor_depth": 64, "calls": 8}
-SMALL = replace(sizes((2, 3)), **FEW)
+SMALL = replace(sizes((2, 3)), **FEW, wires=2)
 LEAST = replace(sizes((1, 2)), **FEW, pool_line=8, scale_depth=8)
 WHOLE = ("overlay", "overlay_top")
 
@@ -28,6 +28,14 @@ def test_an_element_takes_a_dsp_slice() -> None:
     found = synthesise(verilog(SMALL), "systolic_array", {"P1": 2, "P2": 3})
     assert found.cells["DSP48E2"] == 6
     assert found.modules["pe_row"][0] == 2
+
+
+@needs_yosys
+def test_a_buffer_that_gives_two_rows_has_two_memories_a_bank() -> None:
+    for pieces in (1, 2):
+        given = {"PIECES": pieces, "APART": 3, "DEPTH": 4096}
+        found = synthesise(verilog(SMALL), "banked_buffer", given)
+        assert found.modules["bank"][0] == 4 * pieces
 
 
 @needs_yosys

@@ -5,12 +5,15 @@
 //   WS (1): PE rows are rows of W, PE columns its columns; the block stays, rows of X stream; a beats a pass.
 //   IS (2): the mirror image: a block of X stays, columns of W stream; c beats a pass.
 //
-// Passes follow each other without a gap where they have P1 beats or more; a shorter one waits for the P1
-// results of the pass before (NS) or for the P1 rows of the next block (WS, IS).
+// Passes follow each other without a gap where they have P1 beats or more (NS) or SEGMENT (WS, IS); a shorter one waits
+// for the P1 results of the pass before, or for the rows of the next block, which come over WIRES wires a column: of
+// SEGMENT rows each, from rows of a buffer that lie so far apart.
 module gemm #(
     parameter int P1 = 4,
     parameter int P2 = 4,
     parameter int LOG_BANKS = 2,
+    parameter int WIRES = 1,
+    parameter int SEGMENT = P1,
     parameter int OPERAND = 16,
     parameter int SUM = 32,
     parameter int CALLS = 64
@@ -35,11 +38,11 @@ module gemm #(
     output logic input_column,
     output logic [31:0] input_i,
     output logic [31:0] input_j,
-    input logic [2**LOG_BANKS*OPERAND-1:0] input_data,
+    input logic [WIRES*2**LOG_BANKS*OPERAND-1:0] input_data,
     output logic kernel_column,
     output logic [31:0] kernel_i,
     output logic [31:0] kernel_j,
-    input logic [2**LOG_BANKS*OPERAND-1:0] kernel_data,
+    input logic [WIRES*2**LOG_BANKS*OPERAND-1:0] kernel_data,
     output logic result_column,
     output logic result_add,
     output logic [31:0] result_i,
@@ -49,6 +52,7 @@ module gemm #(
 );
   localparam int BANKS = 2 ** LOG_BANKS;
   localparam int LATENCY = P1 + P2;
+  localparam int ENTRIES = (P1 + SEGMENT - 1) / SEGMENT;
 
   typedef enum logic [1:0] {
     IDLE,
@@ -99,7 +103,7 @@ module gemm #(
   logic pass_ends;
   logic [31:0] stream_inner, stream_outer;
   logic stream_inner_last, stream_outer_last, stream_last, unused_stream;
-  assign pass_ends = state == STREAM && beat + 1 >= stream_extent && beat + 1 >= P1;
+  assign pass_ends = state == STREAM && beat + 1 >= stream_extent && beat + 1 >= (ns ? P1 : SEGMENT);
   pass_counter #(
       .P1(P1),
       .P2(P2)
@@ -112,7 +116,7 @@ module gemm #(
 
   logic [31:0] next_inner, next_outer;
   logic next_steps, next_over, next_inner_last, next_outer_last, next_last, unused_next;
-  assign next_steps = pass_ends || (state == PRELOAD && beat + 1 == P1);
+  assign next_steps = pass_ends || (state == PRELOAD && beat + 1 == SEGMENT);
   pass_counter #(
       .P1(P1),
       .P2(P2)
@@ -125,11 +129,11 @@ module gemm #(
 
   logic streams, preloads;
   assign streams = state == STREAM && beat < stream_extent;
-  assign preloads = !ns && !next_over && (state == PRELOAD || state == STREAM) && beat < P1;
+  assign preloads = !ns && !next_over && (state == PRELOAD || state == STREAM) && beat < SEGMENT;
 
-  // The blocks are shifted in from the last row to the first.
+  // The segments of a block are shifted in from their last row to the first.
   logic [31:0] block_row;
-  assign block_row = P1 - 1 - beat;
+  assign block_row = SEGMENT - 1 - beat;
   always_comb begin
     input_column = !(dataflow == 1);
     input_i = is ? coming.input_row + next_outer : now.input_row + (ns ? stream_inner : beat);
@@ -143,13 +147,14 @@ module gemm #(
 
   // Lanes beyond the matrix read as zero. Data come a cycle after their request, and masks and tokens with them.
   logic [P1-1:0] left_lane;
-  logic [P2-1:0] top_lane;
+  logic [ENTRIES*P2-1:0] top_lane;
   logic first, last, swap, preload;
   always_ff @(posedge clk) begin
     for (int r = 0; r < P1; r++) left_lane[r] <= streams && stream_inner + r < inner_extent;
-    for (int s = 0; s < P2; s++)
-      top_lane[s] <= ns ? streams && stream_outer + s < outer_extent :
-          preloads && next_inner + block_row < inner_extent && next_outer + s < outer_extent;
+    for (int g = 0; g < ENTRIES; g++)
+      for (int s = 0; s < P2; s++)
+        top_lane[g*P2+s] <= ns ? streams && stream_outer + s < outer_extent :
+            preloads && next_inner + g * SEGMENT + block_row < inner_extent && next_outer + s < outer_extent;
     first <= ns && streams && beat == 0;
     last <= ns && streams && beat + 1 == stream_extent;
     swap <= !ns && streams && beat == 0;
@@ -157,14 +162,16 @@ module gemm #(
   end
 
   logic [P1*OPERAND-1:0] left;
-  logic [P2*OPERAND-1:0] top;
+  logic [ENTRIES*P2*OPERAND-1:0] top;
   for (genvar r = 0; r < P1; r++) begin : gen_left
     assign left[r*OPERAND+:OPERAND] = !left_lane[r] ? '0 :
         (is ? kernel_data[r*OPERAND+:OPERAND] : input_data[r*OPERAND+:OPERAND]);
   end
-  for (genvar s = 0; s < P2; s++) begin : gen_top
-    assign top[s*OPERAND+:OPERAND] = !top_lane[s] ? '0 :
-        (is ? input_data[s*OPERAND+:OPERAND] : kernel_data[s*OPERAND+:OPERAND]);
+  for (genvar g = 0; g < ENTRIES; g++) begin : gen_entry
+    for (genvar s = 0; s < P2; s++) begin : gen_top
+      assign top[(g*P2+s)*OPERAND+:OPERAND] = !top_lane[g*P2+s] ? '0 :
+          (is ? input_data[(g*BANKS+s)*OPERAND+:OPERAND] : kernel_data[(g*BANKS+s)*OPERAND+:OPERAND]);
+    end
   end
 
   logic unused_lanes;
@@ -174,6 +181,7 @@ module gemm #(
   systolic_array #(
       .P1(P1),
       .P2(P2),
+      .SEGMENT(SEGMENT),
       .OPERAND(OPERAND),
       .SUM(SUM)
   ) array (
@@ -243,7 +251,7 @@ module gemm #(
     end else begin
       case (state)
         IDLE: if (start) state <= ns ? STREAM : PRELOAD;
-        PRELOAD: if (beat + 1 == P1) state <= STREAM;
+        PRELOAD: if (beat + 1 == SEGMENT) state <= STREAM;
         STREAM: if (pass_ends && stream_last) state <= DRAIN;
         default: if (collect_ends && collect_last) state <= IDLE;
       endcase

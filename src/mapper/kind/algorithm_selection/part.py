@@ -36,7 +36,7 @@ from mapper.workloads.network.quantisation import (
 from mapper.workloads.source import load_layers
 
 if TYPE_CHECKING:
-    from mapper.codegen.algorithm_selection.cutting import Limits
+    from mapper.codegen.algorithm_selection.piece import Limits
 
 SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
 
@@ -186,7 +186,7 @@ def overlay_of(
 
 def limits(network: OverlayNetwork, selection: Selection) -> Limits:
     """What the machine's buffers hold, and how the model therefore cuts the kernels of layers."""
-    from mapper.codegen.algorithm_selection.cutting import Limits
+    from mapper.codegen.algorithm_selection.piece import Limits
 
     machine = network.machine
     if machine.engines is None:
@@ -198,8 +198,9 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
         if choice.parts > 1:
             parts[name] = (1, choice.parts)
             kept.add(name)
-    words = (None, None) if room is None else (room.input, room.result)
-    return Limits(*words, parts, frozenset(kept), ahead)
+    if room is None:
+        return Limits(None, None, 0, parts, frozenset(kept), ahead)
+    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:

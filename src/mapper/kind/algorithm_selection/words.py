@@ -98,8 +98,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         lines.append(f"A selection may take at most {exact(problem['longest'])} cycles.")
     if evidence["mapping"] is not None:
         rows, columns = evidence["mapping"]["array"]
-        used = {str(name): 0 for name, _ in evidence["mapping"]["choices"]}
-        for name, _ in evidence["mapping"]["choices"]:
+        used = {str(name): 0 for name, *_ in evidence["mapping"]["choices"]}
+        for name, *_ in evidence["mapping"]["choices"]:
             used[name] += 1
         told = ", ".join(f"{name} in {counted(count, 'layer')}" for name, count in used.items())
         lines.append(f"The document's selection has an array of {rows} x {columns} PEs, and {told}.")
