@@ -16,7 +16,7 @@ from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles
 from mapper.solver.hierarchy.exact.chosen import mapping_of
 from mapper.solver.hierarchy.exact.in_space import SpaceTrips
 from mapper.solver.hierarchy.exact.lattice import Lattice, lattice_of
-from mapper.solver.hierarchy.exact.order_table import movers_of, order_table
+from mapper.solver.hierarchy.exact.order_class import movers_of, order_table
 from mapper.solver.hierarchy.exact.outset_bound import SHY, Opening, priced_least
 from mapper.solver.method import Effort
 
