@@ -28,8 +28,9 @@ EXACT = 2.0**53
 class Link:
     """A tensor's way from level ``outer`` to ``inner`` (the number of levels stands for compute units), with a row of
     numbers for each arrangement. Of the words ``M`` that arrive at an instance, the outer one reads
-    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M`` (both none if ``handed``: neighbours
-    may hand them on); the inner one fills ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
+    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M`` (both none if ``handed`` is 1:
+    neighbours may hand them on; if it is 2, they may at the moments that `handing` counts); the inner one fills
+    ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
     ``least`` words arrive in any case. Columns: positions, outer part, inner part, written (and not handed), handed, pJ
     of a block read, updated, filled, words of an outer and of an inner block, least."""
 
@@ -82,7 +83,7 @@ class Outset:
             rows[:, 2] = parts[inner] if not last and rules.first_fill == "elided" else 0.0
         rows[:, 3] = operand.writes
         if rules.link_transfers:
-            rows[:, 4] = np.any([self._handed(tensor, one, inner) for one in range(outer, inner)], axis=0)
+            rows[:, 4] = np.max([self._handed(tensor, one, inner) for one in range(outer, inner)], axis=0)
             rows[:, 3] *= rows[:, 4] == 0
         rows[:, 5] = _exact(own.read) * self._paid(outer)
         rows[:, 6] = _exact(own.update) * self._paid(outer)
@@ -124,14 +125,24 @@ class Outset:
             yield row, alone
 
     def _handed(self, tensor: int, level: int, inner: int) -> Array:
-        """Whether instances below a level may take words from neighbours, so that fewer are read outside."""
+        """Whether instances below a level may take words from neighbours, so that fewer are read outside (`Link`).
+
+        Where no dimension is moved by two loops in space, all places have as many instances. What bypasses the level
+        inside is then read once for that many at most, however little neighbours leave to be read. Below the last level
+        an instance may have had a word of a tensor without windows only if both are at the same place."""
         windows = [row != 0 for row in self._dimensions(tensor) if (row != 0).sum() > 1]
-        if level + 1 == self.levels or (level + 1 == inner and windows):
-            return self.fan[:, level] > 1
-        several = np.zeros(len(self.spread), np.bool_)
-        for row in windows:
-            several |= (self.spread[:, level, row] > 1).any(axis=1)
-        return several
+        turning = self.spread[:, level] > 1
+        meet = np.zeros(len(turning), np.bool_)
+        for row in self._dimensions(tensor):
+            meet |= turning[:, row != 0].sum(axis=1) > 1
+        several = turning.any(axis=1)
+        if level + 1 == self.levels:
+            same = turning[:, ~self.shape.relevant[tensor]].any(axis=1)
+            return (several if windows else meet | same).astype(np.int64)
+        if level + 1 == inner:
+            read_only = not self.problem.nest.operands[tensor].writes
+            return several * (2 if read_only else 1) if windows else np.zeros(len(turning), np.int64)
+        return (meet if windows else np.zeros_like(meet)).astype(np.int64)
 
     def _is_plain(self, tensor: int) -> bool:
         return bool(((self._dimensions(tensor) != 0).sum(axis=1) < 2).all())
@@ -209,7 +220,7 @@ class Outset:
         return (
             not windows
             and all(self._is_plain(t) and (np.abs(self._dimensions(t)).sum(axis=0) < 2).all() for t in sums)
-            and not any(link.rows[:, 4].any() for link in self.links)
+            and not any((link.rows[:, 4] == 1).any() for link in self.links)
         )
 
 

@@ -63,7 +63,7 @@ def _kept(t: int, box: int, level: int, j: int, tiles: Tiles, tensors: Tensors, 
         extent = 1.0
         for k in range(len(c)):
             extent += abs(tensors.coefficient[d, k]) * (c[k] * tiles.spaces[box, k] - 1.0)
-        extent -= abs(tensors.coefficient[d, j]) * c[j] * tiles.spaces[level + 1, j]
+        extent -= abs(tensors.coefficient[d, j]) * c[j] * tiles.spaces[level, j]
         if extent <= 0:
             return 0.0
         kept *= extent
@@ -78,7 +78,7 @@ def _steadily(
     same = True
     width = len(way.shift) // 2
     for d in range(tensors.dimension[t], tensors.dimension[t + 1]):
-        step = tensors.coefficient[d, j] * inner * tiles.spaces[level + 1, j]
+        step = tensors.coefficient[d, j] * inner * tiles.spaces[level, j]
         moved = step - way.shift[width + d]
         if moved != (0.0 if begun else way.shift[d]):
             same = False
@@ -149,7 +149,7 @@ def _arriving(
                 if group < 0:
                     return words * (total / free) if begun else words * total - kept * turned
                 for d in range(tensors.dimension[t], tensors.dimension[t + 1]):
-                    step = tensors.coefficient[d, j] * inner * tiles.spaces[level + 1, j]
+                    step = tensors.coefficient[d, j] * inner * tiles.spaces[level, j]
                     way.shift[d] = step
                     way.shift[width + d] = step
                 continue

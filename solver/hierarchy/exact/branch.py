@@ -16,7 +16,7 @@ from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles
 from mapper.solver.hierarchy.exact.chosen import mapping_of
 from mapper.solver.hierarchy.exact.in_space import SpaceTrips
 from mapper.solver.hierarchy.exact.lattice import Lattice, lattice_of
-from mapper.solver.hierarchy.exact.order_table import movers_of, order_table
+from mapper.solver.hierarchy.exact.order_class import movers_of, order_table
 from mapper.solver.hierarchy.exact.outset_bound import SHY, Opening, priced_least
 from mapper.solver.method import Effort
 
@@ -43,7 +43,7 @@ class Branch:
         self.opening = Opening(outset)
         self.bound, self.cycles = float(self.opening.bound[0]), float(self.opening.cycles[0])
         self.inner = [link for link in outset.links if link.inner < self.levels]
-        self.handed = any(link.rows[0, 4] for link in outset.links)
+        self.freely = any(link.rows[0, 4] == 1 for link in outset.links)
         self.is_exact = outset.is_exact
 
     def build(self, effort: Effort, limit: float = math.inf) -> bool:
@@ -98,6 +98,7 @@ class Branch:
         self.depth = 0
         self.costed: set[tuple[float, bytes]] = set()
         self.paid = [0.0] * (self.levels + 1)
+        self.maybe = [False] * (self.levels + 1)
         self.words = [self.opening.moved[0]] * (self.levels + 1)
 
     def _tabulate(self, level: int, effort: Effort, limit: float) -> bool:
@@ -185,7 +186,7 @@ class Branch:
         path = expansion.Path(self.digits[level], self.f, self.orders, self.paid[level], self.words[level])
         scale = self.opening.scale(limit, front)
         while True:
-            out = np.zeros((room, 4 + 2 * self.levels))
+            out = np.zeros((room, 5 + 2 * self.levels))
             order = np.zeros((room, len(self.lattice.counts) + 1), np.int64)
             found = expansion.expanded(*self.fixed, stage, path, scale, out, order)
             if found <= room:
@@ -221,7 +222,7 @@ class Branch:
 
     def _costed(self, paid: float) -> bool:
         """Whether a mapping was costed that moves the same words everywhere and so costs the same."""
-        if not self.is_exact:
+        if not self.is_exact or self.handed:
             return False
         seen = (float(paid), self.words[self.levels - 1].tobytes())
         known = seen in self.costed
@@ -237,7 +238,13 @@ class Branch:
         self.f[level] = [outer[j] // lattice.values[j, digits[j]] for j in groups]
         self.orders[level] = self._classes(level).table[chosen]
         self.paid[level + 1] = float(found[1])
-        self.words[level + 1] = found[4:].reshape(self.levels, 2).copy()
+        self.maybe[level + 1] = self.maybe[level] or bool(found[4])
+        self.words[level + 1] = found[5:].reshape(self.levels, 2).copy()
+
+    @property
+    def handed(self) -> bool:
+        """Whether neighbours may hand on words on the path, so that its orders and layouts may differ in cost."""
+        return self.freely or self.maybe[self.depth]
 
     def close(self, frames: int) -> None:
         """The path ends one level further out again."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.models.compiled import compiled
-from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles, Way, arriving_words
+from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles, Way, arriving_words, tile_words
+from mapper.solver.hierarchy.exact.handing import handed_moments
 from mapper.solver.hierarchy.exact.kernel import (
     Links,
     Stage,
@@ -104,8 +105,8 @@ def _expanded(
     order_out: Array,
 ) -> int:
     """The children of a tile that may lie below the limit, as rows of ``out`` (bound on the objective, energy so far,
-    energy times cycles, cycles, words by level) and of ``order_out`` (digits, and the order of the level's loops).
-    Returns how many there are, which may be more than fit."""
+    energy times cycles, cycles, words that neighbours may hand on, words by level) and of ``order_out`` (digits, and
+    the order of the level's loops). Returns how many there are, which may be more than fit."""
     groups, boundary = len(tiles.counts), stage.boundary
     at = np.zeros(groups, np.int64)
     way = Way(
@@ -113,11 +114,19 @@ def _expanded(
     )
     now = np.zeros(path.moved.shape, np.float64)
     price = np.zeros(len(links.tensors), np.float64)
+    handed = np.zeros(len(links.tensors), np.float64)
     found = 0
     going = begun(stage.starts, path.node, at)
     while going:
         child, total, turning = descended(tiles, stage, path.node, at, way)
         if possible(stage.below, child):
+            maybe = 0.0
+            for k in range(len(price)):
+                if (stage.own >> k) & 1 and links.rows[k, 4] == 2:
+                    t, box = links.tensors[k], links.ends[k, 1]
+                    moments = handed_moments(t, boundary, tiles, tensors, way)
+                    handed[k] = moments * tile_words(t, box, tiles, tensors, way.c)
+                    maybe += handed[k]
             for order in range(stage.classes.begin[turning], stage.classes.end[turning]):
                 path.orders[boundary] = stage.classes.table[order]
                 paid = path.energy
@@ -129,6 +138,10 @@ def _expanded(
                         )
                         paid += priced(links.rows[k], words)
                         _move(links.rows[k], links.ends[k], words, now)
+                        if links.rows[k, 4] == 2:
+                            read = links.rows[k, 0] * max(0.0, words - handed[k])
+                            paid += np.ceil(read / links.rows[k, 8]) * links.rows[k, 5]
+                            now[links.ends[k, 0], 0] += read
                     elif (stage.reach >> k) & 1:
                         price[k] = least_price(k, boundary, 0, False, total, tiles, tensors, links, way)
                 cycles = _cycles(now, scale)
@@ -141,7 +154,8 @@ def _expanded(
                     out[found, 1] = paid
                     out[found, 2] = whole * cycles
                     out[found, 3] = cycles
-                    out[found, 4:] = now.ravel()
+                    out[found, 4] = maybe
+                    out[found, 5:] = now.ravel()
                     for j in range(groups):
                         order_out[found, j] = stage.targets[j, at[j]]
                     order_out[found, groups] = order

@@ -13,7 +13,14 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
+from mapper.solver.hierarchy.exact.group import Shape
+from mapper.solver.hierarchy.exact.kernel import Orders as OrderTable
+
 Orders = tuple[tuple[int, ...], ...]
+MOST_SETS = 1 << 9
+"""Of more sets of groups, all have the orders of all groups together."""
 STAYS = -1
 State = tuple[int | None, ...]
 """Of each tensor: it stays, or the chain of loops that have moved it (None: nothing of its order matters any more)."""
@@ -97,3 +104,33 @@ def _orders(
         yield (*order, *rest)
     for loop, left, after in next_ones:
         yield from _orders(movers, (*order, loop), after, left)
+
+
+def movers_of(shape: Shape) -> tuple[Mover, ...]:
+    """The groups that move each tensor."""
+    return tuple(
+        Mover(tuple((j, int(chain[j])) for j in range(len(chain)) if relevant[j]))
+        for relevant, chain in zip(shape.relevant, shape.chain, strict=True)
+    )
+
+
+@lru_cache(maxsize=256)
+def order_table(
+    movers: tuple[Mover, ...], given: tuple[int, ...], groups: int, *, inside: bool
+) -> OrderTable:
+    """The orders of ``groups`` loops, of which those ``given`` are innermost; ``inside`` as in `order_classes`."""
+    begin = np.zeros(1 << groups, np.int64)
+    end = np.zeros(1 << groups, np.int64)
+    every = (1 << groups) - 1
+    rows: list[tuple[int, ...]] = []
+    for turning in range(1 << groups) if every < MOST_SETS else [every]:
+        loops = tuple(j for j in range(groups) if (turning >> j) & 1)
+        begin[turning] = len(rows)
+        rows += order_classes(movers, given, loops, inside)
+        end[turning] = len(rows)
+    if every >= MOST_SETS:
+        end[:] = len(rows)
+    table = np.full((len(rows), max(groups, 1)), -1, np.int64)
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return OrderTable(table[:, :groups].copy(), begin, end)

@@ -20,8 +20,7 @@ from mapper.models.hierarchy.imperfect.digit import with_last_passes
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
 from mapper.solver.certificate import Stop
 from mapper.solver.hierarchy.exact.group import Groups
-from mapper.solver.hierarchy.exact.order_class import order_classes
-from mapper.solver.hierarchy.exact.order_table import movers_of
+from mapper.solver.hierarchy.exact.order_class import movers_of, order_classes
 from mapper.solver.hierarchy.imperfect.bound import CutBound
 from mapper.solver.hierarchy.imperfect.bound_kernel import SHY
 from mapper.solver.hierarchy.imperfect.cell import TOO_MANY, UNKNOWN
