@@ -39,14 +39,15 @@ Growth: w, the places below a fan-out, N, N/R, and n (of sides e and steps d the
   Orders that are closed since steps of these very trips do not coincide, or one by one, close what has the same trips
   of loops that share a dimension (``sliding``); then these have one more, while bounds that grow are too low.
 
-Where factors are imperfect, slots of a loop (trips in time and space, outer to inner) are radices in which its iterations
-are counted; those beyond the bound do not exist, and the outermost slot has no more trips than it must.
+Where factors are imperfect, slots of a loop (trips in time and space, outer to inner) are radices in which its
+iterations are counted; those beyond the bound do not exist, and the outermost slot has no more trips than it must.
 Digits: a level and instance take the chunks whose digits exist, so what a cut says multiplies over loops. Of s trips in
   space, units compute at ceil(B/s) moments at least; of one loop's instances more than half have a chunk.
 Once: each word that an instance uses arrives there at least once, and leaves outside once for all that share it.
-Again: let b be the innermost level outside a link at which a loop turns that moves the operand. A loop that does not move
-  it, and turns at a level outside b, begins the loops inside again: its tile goes back, by less than nothing, which no
-  innermost loop does, and is brought whole. So all words cross once for each choice of these digits.
+Again: let b be the innermost level outside a link at which a loop turns that moves the operand. Let D be digits at
+  levels outside b of loops that do not move it. When one of them turns, loops at b begin again: the tile goes back,
+  which no innermost loop does, and is brought whole. When another loop turns, what stays was in the tile one place
+  before, at which it is with the same D, too. So all words arrive once for each D, by induction over places.
 Meet: words that several loops move in a dimension differ along each one alone, so at most all trips but those of one
   loop take the same word at a moment.
 """
@@ -1295,8 +1296,8 @@ class Cut(Hierarchy):
         need(not any(left), "factors do not make the bounds")
 
     def slots(self, time, space):
-        """The slots of each loop, outer to inner: level, whether in space, trips, iterations that a turn goes on by, and
-        its place among all slots in time; None if the outermost one is larger than it must be, or bounds are not met."""
+        """The slots of each loop, outer to inner: level, whether in space, trips, iterations that a turn goes on by,
+        place among all slots in time; None if the outermost one is larger than it must be, or bounds are not met."""
         found, stride = [[] for _ in self.loops], [1 for _ in self.loops]
         place = sum(n > 1 for own in time for _, n in own)
         for b in reversed(range(self.depth)):
@@ -1312,7 +1313,8 @@ class Cut(Hierarchy):
         return found
 
     def chunks(self, j, slots, level):
-        """Of every chunk of a loop that slots outside a level leave: digits in time by place, in space by level, size."""
+        """Of every chunk of a loop that slots outside a level leave: digits in time by place, iterations that it lies
+        on by level in space, and size."""
         own = [one for one in slots if one[0] < level]
         size = own[-1][3] if own else self.bounds[j]
         for begin in range(0, self.bounds[j], size):
@@ -1324,8 +1326,8 @@ class Cut(Hierarchy):
             )
 
     def events(self, k, slots, inner):
-        """The slots in time whose turns bring tiles (None: the first moment) with the step of those that slide; at units
-        every moment brings one ("every")."""
+        """The slots in time whose turns bring tiles (None: the first moment), with the step of those that slide; at
+        units every moment brings one ("every")."""
         if inner == self.depth:
             return [("every", None)]
         turns = sorted((place, j, stride) for j in self.loops for b, far, _, stride, place in slots[j]
@@ -1342,7 +1344,7 @@ class Cut(Hierarchy):
 
     def crossing(self, k, b, slots, link, given, together):
         """Words that cross a link: from an instance of level ``b`` to all inside, or ``given`` to one inside."""
-        _, o, i = link
+        i = link[2]
         shared = [one["fanout"]["reduction" if self.written[k] else "multicast"] for one in self.levels]
         whole = [min((one[3] for one in own if one[0] < i), default=self.bounds[j]) for j, own in enumerate(slots)]
         deepest = [max((one[4] for one in own if not one[1] and one[0] < i), default=-1) for own in slots]
@@ -1351,32 +1353,21 @@ class Cut(Hierarchy):
             often, groups = 1, []
             for j in self.loops:
                 states = collections.defaultdict(list)
+                alone = not together or j in self.moving[k]
                 for when, where, size in given[j]:
-                    if turn == "every" or all(
+                    runs = turn == "every" or all(
                         (d > 0 if p == turn else d == 0 or (turn is not None and p < turn)) for p, d in when
-                    ):
-                        if not together or j in self.moving[k] or all(not x for c, x in where if c >= b and shared[c]):
-                            states[when].append((where, size))
+                    )
+                    if runs and (alone or not any(x for c, x in where if shared[c])):
+                        states[when].append((where, size))
                 if j in self.moving[k]:
                     groups.append((j, collections.Counter(tuple(own) for own in states.values())))
                 else:
                     often *= sum(map(len, states.values()))
             if not often:
                 continue
-
-            def new(sizes):
-                tile = [*self.bounds]
-                for j, size in sizes.items():
-                    tile[j] = size
-                box = self.box(k, tile)
-                if step is None:
-                    return math.prod(box)
-                before = [whole[j] if deepest[j] >= turn else n for j, n in enumerate(tile)]
-                had = self.box(k, before)
-                return math.prod(box) - math.prod(max(0, min(x, y - z)) for x, y, z in zip(box, had, step))
-
-            meet = together and self.meets(k, slots, range(b, i), shared)
-            if meet:
+            before = None if step is None else [n if own >= turn else 0 for n, own in zip(whole, deepest)]
+            if together and self.meets(k, slots, range(b, i), shared):
                 for row in itertools.product(*(own.items() for _, own in groups)):
                     tiles = {}
                     for taken in itertools.product(*(own for own, _ in row)):
@@ -1386,14 +1377,12 @@ class Cut(Hierarchy):
                         apart = []
                         for (j, _), (where, _) in zip(groups, taken):
                             for c, by in where:
-                                if c < b:
-                                    continue
                                 if shared[c]:
                                     spots[c] = [x + y for x, y in zip(spots[c], self.moves(k, j, by))]
                                 else:
                                     apart.append((c, j, by))
                         spots = tuple(sorted((c, tuple(x)) for c, x in spots.items()))
-                        tiles[tuple(apart), spots, tuple(self.extent(k, sizes))] = new(sizes)
+                        tiles[tuple(apart), spots, tuple(self.extent(k, sizes))] = self.new(k, sizes, before, step)
                     total += often * math.prod(n for _, n in row) * sum(tiles.values())
             else:
                 kinds = []
@@ -1405,13 +1394,23 @@ class Cut(Hierarchy):
                     kinds.append(sizes)
                 for row in itertools.product(*(own.items() for own in kinds)):
                     self.work()
-                    total += often * math.prod(n for _, n in row) * new({j: x for (j, _), (x, _) in zip(groups, row)})
+                    sizes = {j: x for (j, _), (x, _) in zip(groups, row)}
+                    total += often * math.prod(n for _, n in row) * self.new(k, sizes, before, step)
         return total
+
+    def new(self, k, sizes, before, step):
+        """Words of a tile of these sizes that were not in the one before, which lay a step behind and had as many
+        iterations, or ``before``, if that is not 0; all words without a step."""
+        box = self.extent(k, sizes)
+        if step is None:
+            return math.prod(box)
+        had = self.extent(k, {j: before[j] or size for j, size in sizes.items()})
+        return math.prod(box) - math.prod(max(0, min(x, y - z)) for x, y, z in zip(box, had, step))
 
     def extent(self, k, sizes):
         return self.box(k, [sizes.get(j, n) for j, n in enumerate(self.bounds)])
 
-    def meets(self, k, slots, levels, shared):  # whether several loops in space move one dimension where words are shared
+    def meets(self, k, slots, levels, shared):  # whether loops in space move one dimension where words are shared
         for b in levels:
             own = {j for j in self.moving[k] if any(one[0] == b and one[1] for one in slots[j])}
             if shared[b] and any(len(own & {*dim}) > 1 for dim in self.dims[k]):
@@ -1423,9 +1422,8 @@ class Cut(Hierarchy):
         need(slots is not None, "an outermost factor is larger than it must be, or factors do not make the bounds")
         for own in space:
             instances.append(instances[-1] * math.prod(n for _, n, _ in own))
-        moments = [
-            sum(not any(x for _, x in where) for _, where, _ in self.chunks(j, slots[j], self.depth)) for j in self.loops
-        ]
+        every = [self.chunks(j, slots[j], self.depth) for j in self.loops]
+        moments = [sum(not any(x for _, x in where) for _, where, _ in own) for own in every]
         compute, energy, moved = up(math.prod(moments), self.compute["rate"]), 0, [[] for _ in self.levels]
         for k in self.ops:
             kept = [b for b in range(self.depth) if k in keep[b]]
@@ -1510,9 +1508,9 @@ class Cut(Hierarchy):
 
 
 class CutArrangement:
-    """What levels keep and the instances of each loop below them, where factors are imperfect. A row of numbers of a loop,
-    which no cut of some has less of: moments of units, tiles by level, and of each link the innermost level outside at
-    which it turns, and choices of digits that words leave and arrive for, by the level of Again."""
+    """What levels keep and the instances of each loop below them, where factors are imperfect. A row of numbers of a
+    loop, which no cut of some has less of: moments of units, tiles by level, and of each link the innermost level
+    outside at which it turns, and choices of digits that words leave and arrive for, by the level of Again."""
 
     def __init__(self, h, keep, space):
         self.h, self.keep, self.space, self.instances = h, keep, space, [1]
@@ -1658,7 +1656,7 @@ class CutArrangement:
         for j in h.loops:
             found.append(self.cuts(j))
             if not found[-1][0]:
-                counts["arrangements without cuts"] += 1
+                counts["arrangements by trips"] += 1
                 return
         order = sorted(h.loops, key=lambda j: len(found[j][0]))
         waiting = [((), [lowest for _, lowest in found])]
@@ -1671,7 +1669,8 @@ class CutArrangement:
                 waiting += [((*trips, own), [*rows[:j], row, *rows[j + 1 :]]) for own, row in found[j][0]]
             else:
                 counts["cuts order by order"] += 1
-                self.settle({j: own for j, own in zip(order, trips)}, target)
+                self.settle(dict(zip(order, trips)), target)
+        counts["arrangements by cuts"] += 1
 
     def settle(self, trips, target):
         h, orders = self.h, []
