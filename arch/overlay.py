@@ -89,11 +89,13 @@ class Resource(Part):
 
 class Buffers(Part):
     """Words that the generated overlay's buffers hold, over all banks: ``input`` and ``kernel`` in both halves, 16 bits
-    each; ``result`` in each of the two memories of sums, 32 bits each."""
+    each; ``result`` in each of the two memories of sums, 32 bits each; ``tensor``, 16 bits each, for maps that stay on
+    the chip from a layer to the next (0, as in machines written before this field was: none does)."""
 
     input: Words
     kernel: Words
     result: Words
+    tensor: Size = 0
 
 
 class Board(Part):

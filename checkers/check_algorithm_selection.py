@@ -128,7 +128,7 @@ MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initiali
            "energy_pj")
 ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts",
            "inputs_ahead", "buffers", "board", "given", "ahead", "overlapping", "beside", "between", "flattened",
-           "fully_connected", "max_pools")
+           "direct", "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -162,12 +162,13 @@ class Engines:
 
     def __init__(self, given, layers, stream):
         given = {"kernel_parts": False, "inputs_ahead": False} | given  # As in documents before these fields were.
-        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, room,
-         board, outside, ahead, early, beside, between, flat, full, maxima) = fields(given, *ENGINES)  # fmt: skip
+        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs,
+         room, board, outside, ahead, early, beside, between, flat, direct, full, maxima) = (
+            fields(given, *ENGINES))  # fmt: skip
         self.memo = {}
         typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs)
-        typed(list, outside, ahead, early, beside, between, flat, full, maxima)
-        positions = [*outside, *ahead, *early, *full, *(one[0] for one in (*flat, *maxima))]
+        typed(list, outside, ahead, early, beside, between, flat, direct, full, maxima)
+        positions = [*outside, *ahead, *early, *direct, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
         sizes = [whole(one, 1) for one in chain(*(one[1:6] for one in (*flat, *maxima)))]
         sizes += [whole(one[6]) <= one[5] <= one[1] for one in maxima]
@@ -179,12 +180,15 @@ class Engines:
              and len({pool for _, pool in between}) == len(between) and all(sizes) and all(self.among.values()),
              "positions and sizes of engines are no such", "malformed")  # fmt: skip
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
-        self.flat, self.maxima = dict(flat), maxima
+        self.flat, self.maxima, self.direct, self.matrices = dict(flat), maxima, sorted({*direct}), {}
+        need({*direct} <= {*ahead} and not {*direct} & {*early, *self.among, *self.flat}, "no such maps", "malformed")
         self.early, self.beside = ({*early}, {*beside}) if self.overlap else (set(), set())
         for at in self.full:
             sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
             need({*sides} == {1}, "a fully connected layer has no map", "malformed")
-        self.room = None if room is None else [whole(one, 1) for one in fields(room, "input", "kernel", "result")]
+        self.room = None if room is None else fields(room, "input", "kernel", "result", "tensor")
+        self.deep = whole(self.room[3]) if self.room else 0
+        [whole(one, 1) for one in (self.room or ())[:3]]
         self.board = None if board is None else [whole(one) for one in fields(board, "dsp", "bram36", "uram", "lut")]
         self.most = self.lanes(whole(pes, 1, 1 << 16))  # Lanes that DRAM feeds both ways, whose buffers the board has.
         if stream is not None:
@@ -201,7 +205,7 @@ class Engines:
         memories = [(lanes, 512, 48), (1, 4096, 256), (1, 2048, 288)]
         if self.room:
             memories += [(lanes, 2 * self.half(words, lanes), 16) for words in self.room[:2]]
-            memories += [(2 * lanes, self.room[2] // lanes, 32)]
+            memories += [(2 * lanes, self.room[2] // lanes, 32), (lanes, self.deep // lanes, 16)]
 
         def blocks(depth, width):  # Of 18 kbit.
             across = ((36, 1024), (18, 2048), (9, 4096))
@@ -213,6 +217,29 @@ class Engines:
             ultra = small > large and used + large <= self.board[2]
             used, left = (used + large, left) if ultra else (used, left + small)
         return up(left, 2) <= self.board[1]
+
+    def alone(self, stores):  # Maps that go from a layer to the next one alone, by reader: positions and channels.
+        for one in stores:
+            at, (layer, channels, read), *more = one["readers"][0] if one["readers"] else None, *one["shares"]
+            if at in self.direct and layer == at - 1:
+                need(not one["vertex"] and not one["through"] and not read and not more, "no such map", "malformed")
+                self.matrices[at] = one["images"] * one["elements"], channels
+        need([*sorted(self.matrices)] == self.direct, "no such maps", "malformed")
+
+    @once
+    def staying(self, lanes):  # By reader, in order: what a map takes of a bank, beside the one that is read meanwhile.
+        found = {}
+        for at in self.direct:
+            positions, channels = self.matrices[at]
+            words = positions * up(channels, lanes)
+            if words + found.get(at - 1, 0) <= self.deep // lanes and positions <= 0xFFFF:
+                found[at] = words
+        return found
+
+    @once
+    def stays(self, at, low1, high1, low2, high2):  # On some array of a box: then no layer takes more.
+        lanes, most = self.lanes(max(low1, low2)), self.lanes(max(high1, high2))
+        return any(at in self.staying(1 << k) for k in range(lanes.bit_length() - 1, most.bit_length()))
 
     def half(self, words, lanes):  # Words of a bank in one half of a buffer.
         return max(1, words // (2 * lanes))
@@ -297,8 +324,8 @@ class Engines:
             found += [count] if count <= bands and fits else []
         return bands, found
 
-    def loads(self, at, name, height, lanes, above=0):  # Cycles of loading a piece, so many rows of it above the map.
-        one, m, start = self.layers[at], TILE.get(name, 0), self.HAND_OVER + self.latency
+    def loads(self, at, name, height, lanes, kept, above=0):  # Cycles of a piece, so many rows of it above the map.
+        one, m, start = self.layers[at], TILE.get(name, 0), self.HAND_OVER + (1 if kept else self.latency)
         deep, wide, images = one["in_channels"], one["output"][1], one["images"]
         if at in self.flat:
             channels, size = deep // self.flat[at], self.flat[at]
@@ -346,23 +373,23 @@ class Engines:
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
 
     @once
-    def streams(self, at, name, lanes, more):
+    def streams(self, at, name, lanes, more, kept):
         """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
         are high, of how many images, and how often of three in a row but the first and the last which are."""
         (bands, counts), one = self.counts(at, name, more), self.layers[at]
         images, found = 1 if at in self.full else one["images"], []
         for count in counts:
             low = bands // count
-            two = [(self.loads(at, name, height, lanes), self.stores(at, name, height, lanes, more),
+            two = [(self.loads(at, name, height, lanes, kept), self.stores(at, name, height, lanes, more),
                     self.sizes(at, name, height, more)[0]) for height in (low, low + 1)]  # fmt: skip
             high = [(k + 1) * bands // count - k * bands // count > low for k in range(count)]
             three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
             inner = Counter({each: images * number for each, number in Counter(three).items()})
             inner.subtract([three[0], three[-1]])
-            found.append((self.loads(at, name, low, lanes, one["pads"][0][0]), two, high, images, inner))
+            found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner))
         start = self.HAND_OVER + self.latency
-        reads = images * (self.loads(at, name, bands, lanes) - self.restored(at, lanes) - start)
-        return found, reads, self.kernel(at, name, lanes, more)
+        reads = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes) - start)
+        return found, 0 if kept else reads, self.kernel(at, name, lanes, more)
 
     def kernel(self, at, name, lanes, more):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
@@ -380,8 +407,8 @@ class Engines:
         first load, and from its last product on until the last piece leaves. Of a box:
         passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
         best there, what a layer takes longer than the shortest it may hide less."""
-        lanes = self.lanes(max(high1, high2))
-        streams, reads, kernels = self.streams(at, name, lanes, more)
+        lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
+        streams, reads, kernels = self.streams(at, name, lanes, more, kept)
         (deep, runs), every = self.parts(at, name, more), []
         once = self.kernels and self.overlap and self.counts(at, name, more)[0] == 1  # Depth is loaded while sums stay.
         for first, two, high, images, inner in streams:
@@ -392,46 +419,48 @@ class Engines:
                 spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
                 timed.append((load, spent + (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
-            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner)
+            last, store, begin, free, tail = self.pieces(first, timed, high, images, inner, kept)
             run = last
             if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
                 leaves, read = run - begin, min(array, kernels)
                 between = max(array, kernels + 3 * self.OWN, leaves + 2 * self.OWN)
                 tail = max(array, leaves + self.OWN)
                 run = first + max(array, kernels + 2 * self.OWN) + (more - 2) * between + tail + leaves
-                runs, last, begin, free = 1, tail + leaves + reads, begin - read, free - read
+                runs, last, begin, free = 1, tail + leaves + reads + kept * first, begin - read, free - read
             if once and deep > 1:
                 run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
             hidden = min(store + min(first, tail) * self.inputs, begin) if self.overlap else 0
             late = max(kernels - (last - reads), -hidden) if self.kernels else 0
-            every.append((again * run + (again - 1) * late, last, store, begin, free, first, tail))
-        total, last, store, begin, free, first, tail = min(every, key=lambda one: one[1])
+            # What stays on the chip leaves DRAM to the layer's kernels first, and later to those of the next.
+            every.append((again * run + (again - 1) * late, last, store, begin, free, first, tail, kept * first))
+        total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[1])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
-            last, store = (max(one[k] - (one[0] - total) for one in every) for k in (1, 2))
+            store, unread = (max(one[k] - (one[0] - total) for one in every) for k in (2, 7))
+            last = max(one[1] - one[7] - (one[0] - total) for one in every) + unread
             begin, free, first, tail = (max(one[k] for one in every) for k in (3, 4, 5, 6))
         beside, shared = self.runs(at, lanes, begin, free)
-        kernels -= self.unread(at, lanes) if self.kernels else 0
+        kernels -= self.unread(at, lanes) + unread if self.kernels else 0
         shared = shared if (low1, low2) == (high1, high2) else 0
-        return total, last, reads, kernels, store, begin, beside, shared, first, tail
+        return total, last, reads + unread, kernels, store, begin, beside, shared, first, tail
 
     def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
         late = now[3] - (before[1] - before[2]) + before[7]
         ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
         return max(late, -min(before[4] + ahead, now[5]) if at in self.early else -now[6])
 
-    def pieces(self, load, timed, high, images, inner):  # The first is loaded, the last stored, between three at once.
+    def pieces(self, load, timed, high, images, inner, kept):  # The first is loaded, the last stored, else three.
         own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
         if count * images == 1:
-            return load + first + store, max(0, store - own), load + first, first + start, first
+            return load + first + store, max(0, store - own), load + first, first + (load if kept else start), first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
         begin = load + max(first, load2 + 5 * own)
         tail = max(last, timed[high[(count - 2) % count]][2] + own)
         taken = begin + tail + store
         for (left, now, loaded), number in inner.items():
             taken += number * max(timed[loaded][0] + own, timed[now][1], timed[left][2] + 2 * own)
-        return taken, max(0, store - own), begin, begin - load - load2 + 2 * start, tail
+        return taken, max(0, store - own), begin, begin if kept else begin - load - load2 + 2 * start, tail
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)
@@ -503,6 +532,8 @@ class Overlay:
             self.written.append([[[self.stored(form, channels, name) for form in self.formats(one)] for name in
                                   ([None] if layer is None else self.layers[layer]["algorithms"])]
                                  for layer, channels, _ in one["shares"]])  # fmt: skip
+        if self.engines is not None:
+            self.engines.alone(self.stores)
 
     def left(self, at, one):  # Algorithms that the generated overlay has, of layers whose pieces fit its buffers.
         narrow = up(one["map"][1], one["strides"][1]) < one["output"][1]
@@ -647,7 +678,9 @@ class Overlay:
         found = [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
         return found if one["given"] is None else [found[whole(one["given"], 0, len(found) - 1)]]
 
-    def kept(self, one, producer, reader):  # Whether the tensor of an edge stays on the chip: wherever it fits.
+    def kept(self, one, producer, reader, *box):  # Whether the tensor of an edge stays on the chip: wherever it fits.
+        if self.engines is not None:
+            return self.engines.stays(one["readers"][0], *box)
         first, second = self.layers[one["shares"][0][0]], self.layers[one["readers"][0]]
         used = [*first["works"][producer][3:5], *second["works"][reader][3:5]]
         words = sum(used) + second["images"] * second["positions"] * second["out_channels"]
@@ -657,6 +690,7 @@ class Overlay:
         """Lemma Box: an array of P1 x P2 takes no fewer passes than the largest of its box and no less I_SA than the
         least, so that no selection for it costs less than for these two; of a single shape the costs are exact."""
         loads, edges, setup, pes = [], [], self.factor * max(low1, low2), low1 * low2
+        box = low1, high1, low2, high2
 
         def mixed(one):
             return time * one[0] + energy * one[1]
@@ -664,7 +698,6 @@ class Overlay:
         own = {-1: [mixed(self.constant)]}
         if self.engines is not None:
             pools = self.engines.pooled(self.engines.lanes(max(high1, high2)))
-            box = low1, high1, low2, high2
             timed = [[self.engines.times(at, *way, *box) for way in one["ways"]] for at, one in enumerate(self.layers)]
             for at in self.engines.ahead:  # A layer before takes no less, so that no sum of it and a wait is less.
                 edges.append((at - 1, at, [time * self.engines.between(at, one, later) * self.unit
@@ -710,7 +743,7 @@ class Overlay:
             (tail, _, _), head, forms = one["shares"][0], one["readers"][0], self.formats(one)
             reads = [self.form(self.layers[head], name)[0] for name in self.layers[head]["algorithms"]]
             reads = [0 if self.engines else [form[0] for form in forms].index(layout) for layout in reads]
-            edges.append((tail, head, [0 if self.kept(one, i, j) else mixed(costs[form]) + loads[head][j]
+            edges.append((tail, head, [0 if self.kept(one, i, j, *box) else mixed(costs[form]) + loads[head][j]
                                        for i, costs in enumerate(written[0]) for j, form in enumerate(reads)]))
         return own, edges
 

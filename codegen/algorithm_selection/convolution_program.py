@@ -4,7 +4,7 @@ input, products and results, so that one piece is loaded and another stored whil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mapper.codegen.algorithm_selection.instruction import (
@@ -22,7 +22,7 @@ from mapper.codegen.algorithm_selection.instruction import (
 from mapper.codegen.algorithm_selection.load_program import loads, reads_written
 from mapper.codegen.algorithm_selection.path import grid_path, tile_path
 from mapper.codegen.algorithm_selection.piece import Piece, pieces
-from mapper.codegen.algorithm_selection.store_program import plain, store
+from mapper.codegen.algorithm_selection.store_program import plain, positions, store
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import (
     Control,
@@ -136,9 +136,10 @@ def convolution(
     count: int = 1,
     given: Given | None = None,
     part: Part | None = None,
+    stays: Mapping[str, int] | None = None,
 ) -> ConvolutionProgram:
     """A convolution, or a ``part`` of it, cut into at most ``count`` pieces per image. Biases and then factors of its
-    maps lie from address ``scales`` of DRAM on.
+    maps lie from address ``scales`` of DRAM on. ``stays``: where maps that stay on the chip begin in the tensor buffer.
 
     While piece k is multiplied, k + 1 is loaded and k - 1 leaves: a product waits for both movers of maps, and as an
     instruction waits for its own unit anyhow, no half of a buffer is filled before it is empty. Parts whose input is
@@ -150,6 +151,7 @@ def convolution(
     check(step, given.sums)
     source, target = control.region(step.input), control.region(step.output)
     part = part or kernel_parts(step, (1, 1))[0]
+    held, holds = (None if stays is None else stays.get(one) for one in (step.input, step.output))
     whole, step = step, _part_step(step, part)
     # Sub-maps that already lie one after another are not cut by rows.
     if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
@@ -177,7 +179,7 @@ def convolution(
         if part.begins:
             turns.input, turns.result = turns.input ^ (not follows), turns.result ^ 1
         if number == 0 and part.begins and not follows:
-            loaded += loads(one, step, source, turns.input, waits, given.zeros[0])
+            loaded += loads(one, step, source, turns.input, waits, given.zeros[0], held)
         # Earlier results of the half that the first product fills have left: a later store has begun.
         needs: tuple[Engine, ...] = ("input", "output") if number else ("input", "kernel")
         halves = (turns.input, turns.kernel, turns.result, turns.calls)
@@ -186,15 +188,15 @@ def convolution(
         turns.leaving = ()
         first, rest = (first + own, rest) if number == 0 else (first, rest + own)
         if number + 1 < len(cut):
-            rest += loads(cut[number + 1], step, source, turns.input ^ 1, (), given.zeros[0])
+            rest += loads(cut[number + 1], step, source, turns.input ^ 1, (), given.zeros[0], held)
         rest += leaving
         if not part.ends:
             continue
-        leaving = [_finish(one, step, target, turns, given, part.first)]
+        leaving = [_finish(one, step, target, turns, given, part.first, holds)]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
     ahead = None
-    if not waits and len(loaded) == 1 and loaded[0].source == "dram":
+    if not waits and len(loaded) == 1 and (loaded[0].source == "dram" or held is not None):
         # What the layer before the last stored may still be on its way.
         earlier: tuple[Engine, ...] = ("output",) if _writes(control, turns.earlier, source) else ()
         ahead = (replace(loaded[0], waits=earlier),)
@@ -359,16 +361,25 @@ def _products(
 
 
 def _finish(
-    piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, given: Given, first: int
+    piece: Piece,
+    whole: ConvolutionStep,
+    target: Region,
+    turns: Turns,
+    given: Given,
+    first: int,
+    stays: int | None,
 ) -> Move:
     """Sums through the output transform (Winograd) and requantisation: into DRAM where the map lies there as the 3-D
-    tensor, else into the second group of the output buffer."""
+    tensor, else into the second group of the output buffer, where it may stay (``stays``)."""
     step = piece.step
     rows, columns = _output(step)
     channels = step.output_columns
     height, width = _output(whole)
-    position = piece.output_row * columns
-    if plain(target):
+    position, matrix = piece.output_row * columns, height * width
+    if stays is not None:
+        position, matrix = piece.image * matrix + position, positions(target)
+    moves = plain(target) and stays is None
+    if moves:
         start = target.address + (piece.image * height * width + position) * target.apart + first
         right, down, maps = target.apart, columns * target.apart, 1
     else:
@@ -394,24 +405,25 @@ def _finish(
         put = Path(start, (Level(channels, maps), Level(rows * columns, right)))
     return Move(
         "result",
-        "dram" if plain(target) else "tensor",
+        "dram" if moves else "tensor",
         taken,
         put,
         unit(step.m, "output"),
-        (_result_rows(step), height * width),
+        (_result_rows(step), matrix),
         requantisation(given.rounding),
         halves=(turns.result, 1),
         zeros=(0, given.zeros[1]),
         scale=turns.scale,
+        stays=(None, stays),
         waits=(),
     )
 
 
 def _stores(step: ConvolutionStep, target: Region, image: int, zero: int) -> Iterator[Move]:
     """Finished maps as their readers want them. The rows of a fully connected layer are images of its tensor."""
-    positions, size = math.prod(_output(step)), target.walk.height * target.walk.width
-    for one in range(positions // size):
-        yield store(target, image * (positions // size) + one, one * size, positions, 1, zero)
+    rows, size = math.prod(_output(step)), target.walk.height * target.walk.width
+    for one in range(rows // size):
+        yield store(target, image * (rows // size) + one, one * size, rows, 1, zero)
 
 
 def _covers(step: ConvolutionStep, call: GemmCall) -> bool:

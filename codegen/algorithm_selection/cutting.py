@@ -5,6 +5,8 @@ More pieces overlap more, and need smaller buffers, yet the array is filled and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution, kernel_parts
 from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import depths
@@ -14,19 +16,26 @@ from mapper.models.algorithm_selection.overlay.layer import PIECES
 from mapper.workloads.document import InputError
 
 
-def cuts(control: Control, timeline: Timeline, limits: Limits | None = None) -> dict[str, int]:
+def cuts(
+    control: Control,
+    timeline: Timeline,
+    limits: Limits | None = None,
+    stays: Mapping[str, int] | None = None,
+) -> dict[str, int]:
     """The number of pieces of every convolution that the Verilog runs: of those tried that fit, the fewest of the
-    shortest."""
+    shortest. ``stays``: where maps that stay on the chip begin in the tensor buffer."""
     found: dict[str, int] = {}
     limits = limits or Limits()
     for step in control.convolutions:
-        times = {1: 0} if step.name in limits.kept else _times(control, step, timeline, limits)
+        times = {1: 0} if step.name in limits.kept else _times(control, step, timeline, limits, stays or {})
         if times:
             found[step.name] = min(times, key=lambda count: (times[count], count))
     return found
 
 
-def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits) -> dict[int, int]:
+def _times(
+    control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits, stays: Mapping[str, int]
+) -> dict[int, int]:
     """Cycles of a part by number of pieces, kernels loaded before: of every number that the model knows, as the best
     one may follow several that are worse, by the remainders of passes."""
     times: dict[int, int] = {}
@@ -36,7 +45,7 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
         if count > step.shape.output_size[0]:
             break
         try:
-            program = convolution(control, step, 0, Turns(), count, part=part)
+            program = convolution(control, step, 0, Turns(), count, part=part, stays=stays)
         except InputError:
             continue
         instructions = [*program.loads, *program.first, *program.rest, *program.last]

@@ -185,8 +185,9 @@ class Move:
     ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as; a bias of all maps stands in
     its place, as what has one has no padding. ``scale``: the third of the
     scales that requantisation takes. ``zeros``: the zero points of maps that come from and go to DRAM. What goes to the
-    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``waits``: engines that
-    must be idle first."""
+    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``stays``: where a map
+    that stays on the chip begins in the tensor buffer, as source and as target, in words of a bank. ``waits``: engines
+    that must be idle first."""
 
     source: Place
     target: Place
@@ -202,6 +203,7 @@ class Move:
     zeros: tuple[int, int] = (0, 0)
     times: int = 1
     adds: bool = False
+    stays: tuple[int | None, int | None] = (None, None)
     waits: tuple[Engine, ...] = ENGINES
 
     @property
@@ -216,6 +218,10 @@ class Move:
     def words(self, room: Room) -> list[int]:
         pool = self.pooling or Pooling((0, 0), 0, (0, 0))
         took, gave = TILES.get(self.unit, (1, 1))
+        bases = [
+            room.base(place, half) if first is None else first
+            for place, half, first in zip((self.source, self.target), self.halves, self.stays, strict=True)
+        ]
         return _record(
             ENGINES.index(self.engine),
             self.waits,
@@ -231,8 +237,7 @@ class Move:
             max(0, gave - took),
             self.fill or (self.requantisation.bias if self.requantisation else 0),
             *self.rows,
-            room.base(self.source, self.halves[0]),
-            room.base(self.target, self.halves[1]),
+            *bases,
             int(self.taken.down()),
             *self.taken.words(room.lanes),
             *self.put.words(room.lanes),

@@ -17,21 +17,30 @@ from mapper.codegen.algorithm_selection.path import (
     tile_path,
 )
 from mapper.codegen.algorithm_selection.piece import Piece
-from mapper.codegen.algorithm_selection.store_program import address, plain, restore
+from mapper.codegen.algorithm_selection.store_program import address, plain, positions, restore
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.workloads.document import InputError
 
 
 def loads(
-    piece: Piece, whole: ConvolutionStep, region: Region, half: int, waits: tuple[Engine, ...], zero: int = 0
+    piece: Piece,
+    whole: ConvolutionStep,
+    region: Region,
+    half: int,
+    waits: tuple[Engine, ...],
+    zero: int = 0,
+    stays: int | None = None,
 ) -> Iterator[Move]:
     """A piece of a convolution's input, whose zero point is ``zero``, into ``half`` of the input buffer, through the
     input transform in Winograd.
 
-    The layout unit makes the layout on the way, of the 3-D tensor in DRAM; what lies there as another layer reads it is
-    first restored.
+    The layout unit makes the layout on the way, of the 3-D tensor in DRAM, or in the tensor buffer from word ``stays``
+    of its banks on; what lies in DRAM as another layer reads it is first restored.
     """
+    if stays is not None:
+        yield _stayed(piece, region, half, waits, stays)
+        return
     if not _same_map(whole, region):
         yield from _flattened(whole, region, half, zero)
         return
@@ -58,6 +67,26 @@ def loads(
         (region.walk.height * region.walk.width, step.walk.rows),
         halves=(0, half),
         zeros=(zero, 0),
+        waits=waits,
+    )
+
+
+def _stayed(piece: Piece, region: Region, half: int, waits: tuple[Engine, ...], first: int) -> Move:
+    """A piece of a map that has stayed on the chip, in which nothing has a zero point."""
+    step, walk = piece.step, region.walk
+    order, lane = counters(step.walk, tiles_innermost=step.m > 0)
+    above = (piece.image * walk.height + piece.input_row) * walk.width
+    taken = map_path(step.walk, order, lane, above)
+    rows, through = (positions(region), step.walk.rows), unit(step.m, "input")
+    return Move(
+        "tensor",
+        "input",
+        taken,
+        _put(step),
+        through,
+        rows,
+        halves=(0, half),
+        stays=(first, None),
         waits=waits,
     )
 

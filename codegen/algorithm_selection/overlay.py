@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from mapper.codegen.algorithm_selection.program import (
     StepProgram,
     dram_words,
     hexadecimal,
+    log_banks,
     memory,
     parameters,
     programs,
@@ -23,6 +24,7 @@ from mapper.codegen.algorithm_selection.program import (
     timeline,
 )
 from mapper.codegen.algorithm_selection.resource import resources
+from mapper.codegen.algorithm_selection.store_program import positions, staying_places
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -55,10 +57,9 @@ def overlay_files(
     the Verilog; ``host/``: the host's side in C. Where ``numbers`` are a network's own, ``dram.bin`` is what DRAM holds
     before it runs (integers of 32 bits, the lowest byte first). Pieces and parts of kernels keep to ``limits``."""
     limits = limits or Limits()
-    counts = cuts(control, timeline(control), limits)
-    made = programs(control, network, counts, numbers, limits)
+    stays, made = _programs(control, network, numbers, limits)
     sizes = parameters(control, made)
-    places = _places(control, made, sizes)
+    places = _places(control, made, sizes) | {"on_chip": _on_chip(control, stays)}
     own: dict[str, str | bytes] = {}
     if network is not None and numbers is not None:
         places |= tensor_places(control, network, numbers)
@@ -69,11 +70,34 @@ def overlay_files(
         "control.json": json.dumps(control.to_json(), indent=1) + "\n",
         "control.hex": hexadecimal(memory(made, sizes.room)),
         "overlay.json": json.dumps(places, indent=1) + "\n",
-        "listing.txt": listing(control, made, sizes),
+        "listing.txt": listing(control, made, sizes, stays),
         **{f"rtl/{name}": text for name, text in verilog(sizes).items()},
         **{f"host/{name}": text for name, text in host().items()},
         **own,
     }
+
+
+def _programs(
+    control: Control, network: LayerNetwork | None, numbers: NetworkNumbers | None, limits: Limits
+) -> tuple[dict[str, int], tuple[StepProgram, ...]]:
+    """Where maps stay on the chip, and the programs; what a step beside the overlay reads or makes is in DRAM."""
+    beside: set[str] = set()
+    room = limits.tensor, 1 << log_banks(control.array)
+    while True:
+        stays = staying_places(control, *room, beside)
+        counts = cuts(control, timeline(control), limits, stays)
+        made = programs(control, network, counts, numbers, limits, stays)
+        beside |= {program.name for program in made if program.reason}
+        if staying_places(control, *room, beside) == stays:
+            return stays, made
+
+
+def _on_chip(control: Control, stays: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Maps that are never in DRAM: their first word in every bank of the tensor buffer, and its rows."""
+    return [
+        {"tensor": name, "first": first, "rows": positions(control.region(name))}
+        for name, first in stays.items()
+    ]
 
 
 def _places(control: Control, made: Sequence[StepProgram], sizes: Parameters) -> dict[str, Any]:
@@ -103,7 +127,9 @@ def _places(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
     return {"dram_words": dram_words(control), "resources": vars(resources(sizes)), "steps": steps}
 
 
-def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) -> str:
+def listing(
+    control: Control, made: Sequence[StepProgram], sizes: Parameters, stays: Mapping[str, int]
+) -> str:
     """What the files are, and every step with its instructions."""
     (rows, columns), takes = control.array, resources(sizes)
     lines = [
@@ -120,6 +146,9 @@ def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
         "DRAM holds a number a word. Sums are 32 bits, operands in the buffers 16 (Winograd's are longer than 8).",
         "",
     ]
+    if stays:
+        names = ", ".join(plain(one) for one in stays)
+        lines += [f"Maps that stay on the chip, in the tensor buffer, and are never in DRAM: {names}.", ""]
     for program in made:
         lines.append(plain(program.name))
         if program.reason:

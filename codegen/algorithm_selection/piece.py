@@ -16,12 +16,14 @@ from mapper.workloads.nest.layer_nest import Convolution
 
 @dataclass(frozen=True)
 class Limits:
-    """Words of the input buffer, in both halves, and of each memory of sums; into how many parts of their depth and of
+    """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
+    the chip; into how many parts of their depth and of
     their maps the kernels of layers are cut; the layers whose whole input is ``kept`` for all parts; whether inputs are
     loaded ``ahead``, while the last product of the layer before runs."""
 
     input: int | None = None
     result: int | None = None
+    tensor: int = 0
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     kept: frozenset[str] = frozenset()
     ahead: bool = False

@@ -99,14 +99,16 @@ def programs(
     cuts: Mapping[str, int] | None = None,
     numbers: NetworkNumbers | None = None,
     limits: Limits | None = None,
+    stays: Mapping[str, int] | None = None,
 ) -> tuple[StepProgram, ...]:
     """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, their kernels into the parts of
     ``limits``. Pools and additions run on the overlay if ``network`` says what they are; a step for which the Verilog
-    has no unit runs beside it. ``numbers``: how results are rounded, drawn ones if there are no others."""
+    has no unit runs beside it. ``numbers``: how results are rounded, drawn ones if there are no others. ``stays``:
+    where maps that stay on the chip begin in the tensor buffer."""
     if network is not None and numbers is None:
         numbers = seeded_numbers(network, 0)
     limits = limits or Limits()
-    making = _Making(control, network, numbers, cuts or {}, limits)
+    making = _Making(control, network, numbers, cuts or {}, limits, stays or {})
     made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
         try:
@@ -130,8 +132,9 @@ class _Making:
         numbers: NetworkNumbers | None,
         cuts: Mapping[str, int],
         limits: Limits,
+        stays: Mapping[str, int],
     ) -> None:
-        self.control, self.network, self.numbers = control, network, numbers
+        self.control, self.network, self.numbers, self.stays = control, network, numbers, stays
         self.scales, self.cuts, self.limits, self.turns = scale_addresses(control), cuts, limits, Turns()
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
@@ -142,7 +145,7 @@ class _Making:
             parts, kept = self.limits.parts.get(step.name, (1, 1)), step.name in self.limits.kept
             cut = kernel_parts(step, parts, kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
-            return [convolution(self.control, step, *given_to, part) for part in cut]
+            return [convolution(self.control, step, *given_to, part, self.stays) for part in cut]
         if layer is None or self.numbers is None:
             raise InputError(step.name, step.work, "has no unit")
         return [StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))]
@@ -256,7 +259,7 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         2 * halves["input"],
         2 * halves["kernel"],
         halves["result"],
-        2 * halves["tensor"],
+        max(2 * halves["tensor"], halves["stays"]),
         2 * calls,
         SCALE_ROOMS * -(-maps // banks),
         pool_window=window,
@@ -269,18 +272,22 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
 
 
 def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
-    """Words of a bank that half of each buffer needs; of the sums, each of the two memories."""
-    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
+    """Words of a bank that half of each buffer needs; of the sums, each of the two memories; of the tensor buffer, all
+    of what ``stays`` besides."""
+    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1, "stays": 0}
     for one in instructions:
         if isinstance(one, Gemm):
             columns = max(call.result[1] for call in one.calls) + one.c
             halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
             continue
-        for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
+        ends = ((one.source, one.taken), (one.target, one.put))
+        for (place, path), rows, stays in zip(ends, one.rows, one.stays, strict=True):
             if place in halves:
                 last = path.start + sum((level.count - 1) * level.step for level in path.levels)
                 columns = max(0, last >> 16) + 1
-                halves[place] = max(halves[place], _depth(rows, columns, banks))
+                needed = _depth(rows, columns, banks) + (stays or 0)
+                buffer = place if stays is None else "stays"
+                halves[buffer] = max(halves[buffer], needed)
     return halves
 
 

@@ -1,13 +1,17 @@
-"""How maps come from DRAM into the second group of the output buffer, and back [Meng2021, sec. 3.3]."""
+"""How maps come from DRAM into the second group of the output buffer, and back [Meng2021, sec. 3.3], and where
+those lie there that stay on the chip, which the output mover puts there and the input mover reads."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from dataclasses import replace
 
 from mapper.codegen.algorithm_selection.instruction import Engine, Move
 from mapper.codegen.algorithm_selection.path import counters, dram_path, map_path, plain_path
-from mapper.models.algorithm_selection.control.sequence import Region
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import tensor
+from mapper.models.algorithm_selection.overlay.staying import map_words, staying
 from mapper.workloads.nest.layer_nest import Convolution
 
 
@@ -45,3 +49,29 @@ def restore(region: Region, image: int, all_rows: int, waits: tuple[Engine, ...]
     )
     put = replace(map_path(region.walk, order, lane), lane=lane)
     return Move("dram", "tensor", taken, put, rows=(0, all_rows), zeros=(zero, 0), waits=waits)
+
+
+def staying_places(control: Control, words: int, banks: int, beside: Collection[str] = ()) -> dict[str, int]:
+    """The first word of a bank of every map that stays in a tensor buffer of so many words: of those that the control
+    sequence wants to stay, the ones that go from a layer to the next, neither of which runs ``beside`` the overlay, and
+    that fit. Maps that are there at once lie at either end."""
+    tensors: dict[int, str] = {}
+    for at, (before, step) in enumerate(itertools.pairwise(control.steps), 1):
+        if not isinstance(before, ConvolutionStep) or not isinstance(step, ConvolutionStep):
+            continue
+        if before.output == step.input and not {before.name, step.name} & {*beside}:
+            region = control.region(step.input)
+            if region.on_chip and plain(region):
+                tensors[at] = step.input
+    matrices = {
+        at: (positions(control.region(one)), control.region(one).walk.channels) for at, one in tensors.items()
+    }
+    found = staying(matrices, matrices, words // banks, banks)
+    taken = {at: map_words(*matrices[at], banks) for at in found}
+    depth = max((taken[at] + taken.get(at - 1, 0) for at in found), default=0)
+    return {tensors[at]: (depth - taken[at]) * (at % 2) for at in sorted(found)}
+
+
+def positions(region: Region) -> int:
+    """Rows of a map in the tensor buffer: positions of all images."""
+    return region.words // region.walk.channels

@@ -149,7 +149,7 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         load = int(read * machine.units_per_word)
         weights = int(kernels * machine.units_per_word) if machine.traffic.weights else 0
         if machine.engines is not None:
-            now = running_time_at(network, at, choice, selection.array)
+            now = running_time_at(network, at, choice, selection.array, selection.on_chip)
             compute, initialise, load, weights, pool = _running(network, at, now, before, selection)
             if weights < 0:  # Its beginning hides so much of the store before, or of a pool.
                 if at in network.running.beside:

@@ -34,7 +34,7 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
     found: dict[str, Causes] = {}
     before: RunningTime | None = None
     for at, (name, choice) in enumerate(zip(network.names, selection.choices, strict=True)):
-        now = running_time_at(network, at, choice, selection.array)
+        now = running_time_at(network, at, choice, selection.array, selection.on_chip)
         array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
         waits = int(waiting(network, at, now, before)[0])
         found[name] = Causes(array, total - array + min(0, waits), max(0, waits))
@@ -53,7 +53,7 @@ def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:
     are read first. The layer ends so many cycles later after the pool's beginning than after its end."""
     found = {}
     for at in network.running.beside:
-        now = running_time_at(network, at, selection.choices[at], selection.array)
+        now = running_time_at(network, at, selection.choices[at], selection.array, selection.on_chip)
         shared, begin, free = (int(one[0]) for one in (now.shared, now.own.begin, now.own.free))
         found[at] = begin - free if shared else 0
     return found

@@ -47,6 +47,7 @@ class Pieces(NamedTuple):
     free: Cycles
     load: Cycles
     ends: Cycles
+    unread: Cycles
     last: Cycles
 
 
@@ -55,9 +56,11 @@ class LayerTime:
     """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
     adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run,
     of which the last part of the depth alone counts. ``reads``: cycles of a run in which its input is read from DRAM,
-    once. ``store``: those in which only its last piece leaves, and a layer that does not read it may begin; ``begin``:
-    its own until it needs the output mover, and, of them, ``free`` in which it reads nothing. ``load``: those of its
-    first load; ``ends``: from its last product on until the last piece begins to leave."""
+    once, and the next kernels are not; ``unread``: those in which its first piece is loaded and these are not either,
+    but its own may be, as the input stays on the chip. ``store``: those in which only its last piece leaves, and a
+    layer that does not read it may begin; ``begin``: its own until it needs the output mover, and, of them, ``free`` in
+    which it reads nothing. ``load``: those of its first load; ``ends``: from its last product on until the last piece
+    begins to leave."""
 
     total: Cycles
     products: Cycles
@@ -69,6 +72,7 @@ class LayerTime:
     free: Cycles
     load: Cycles
     ends: Cycles
+    unread: Cycles
 
 
 def up(one: int | Cycles, other: int | Cycles) -> Cycles:
@@ -78,7 +82,7 @@ def up(one: int | Cycles, other: int | Cycles) -> Cycles:
 def late(kernels: Cycles, before: LayerTime) -> Cycles:
     """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not.
     Below 0, how much earlier they are in."""
-    return kernels - (before.last - before.reads)
+    return np.asarray(kernels - (before.last - before.reads - before.unread), np.int64)
 
 
 def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
@@ -86,7 +90,7 @@ def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
     that leaves, and, where inputs are loaded ahead, while it is multiplied. Its input is read before its kernels, so
     that it gains nothing while these are waited for."""
     early = np.minimum(now.load, before.ends) if engines.inputs_ahead else 0
-    return np.minimum(before.store + early, now.begin)
+    return np.asarray(np.minimum(before.store + early, now.begin), np.int64)
 
 
 def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
@@ -96,7 +100,7 @@ def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
     more = (deep - 1) * np.maximum(own, kernels)
     first = (time.begin - own, time.free - own)
     array = (deep * time.products, deep * time.array)
-    return Pieces(time.total + more, *array, time.store, *first, time.load, own, time.last)
+    return Pieces(time.total + more, *array, time.store, *first, time.load, own, time.unread, time.last)
 
 
 def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: int) -> Pieces:
@@ -117,7 +121,8 @@ def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: i
         time.free - read,
         time.load,
         ends,
-        ends + leaves + reads,
+        time.unread,
+        ends + leaves + reads + time.unread,
     )
 
 
@@ -146,12 +151,13 @@ def _timed_runs(
     time: Pieces, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
 ) -> LayerTime:
     """All runs of a layer, each of which but the first begins while the one before stores."""
-    own = LayerTime(*time[:3], time.last, reads, *time[3:8])
+    own = LayerTime(*time[:3], time.last, reads, *time[3:9])
     if runs == 1:
         return own
     waits: Cycles | int = 0
     if kernels is not None:
-        waits = np.maximum(late(kernels, own), -hidden(own, own, engines) if engines.overlap else 0)
+        early = -hidden(own, own, engines) if engines.overlap else 0
+        waits = np.maximum(late(kernels - own.unread, own), early)
     total, eq9, array = (one * runs for one in time[:3])
     return replace(own, total=total + (runs - 1) * waits, products=eq9, array=array)
 
@@ -162,7 +168,8 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
     assert arrays.least is not None
     single = (arrays.least[0] == arrays.rows) & (arrays.least[1] == arrays.columns)
     total = np.min([one.total for one in every], axis=0)
-    last = np.max([one.last - (one.total - total) for one in every], axis=0)
+    unread = np.max([one.unread - (one.total - total) for one in every], axis=0)
+    last = np.max([one.last - one.unread - (one.total - total) for one in every], axis=0) + unread
     store = np.max([one.store - (one.total - total) for one in every], axis=0)
     begin, free, load, ends = (
         np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free", "load", "ends")
@@ -178,4 +185,5 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
         np.where(single, best.free, free),
         np.where(single, best.load, load),
         np.where(single, best.ends, ends),
+        np.where(single, best.unread, unread),
     )

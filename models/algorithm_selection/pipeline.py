@@ -42,7 +42,8 @@ class Cut:
     """How a layer runs under an algorithm: numbers of pieces of its output's ``bands`` that fit the buffers, and parts
     of the depth and of the maps of its kernels. ``given``: the input lies in DRAM as the layer reads it.
     ``flattened``: positions of the maps that a fully connected layer reads channel by channel. ``kept``: the input
-    stays in its buffer while parts of the maps follow one another."""
+    stays in its buffer while parts of the maps follow one another. ``stays``: it stays on the chip, in the tensor
+    buffer, from the layer before on."""
 
     counts: tuple[int, ...]
     bands: int
@@ -50,6 +51,11 @@ class Cut:
     given: bool = False
     flattened: int = 0
     kept: bool = False
+    stays: bool = False
+
+    def latency(self, engines: Engines) -> int:
+        """Cycles from an address of the input to its words."""
+        return 1 if self.stays else engines.dram_latency
 
 
 def layer_times(
@@ -77,10 +83,10 @@ def layer_times(
                 _product(layer, algorithm, dataflow, height, arrays, engines, cut) for height in heights
             ]
             images = 1 if layer.fully_connected else layer.images
-            found.append(_pieces(images, (count, cut.bands), first, streams, products, engines))
+            found.append(_pieces(images, (count, cut.bands), first, streams, products, engines, cut.stays))
     images = 1 if layer.fully_connected else layer.images
     whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
-    reads = np.asarray(images * _asked(whole, engines), np.int64)
+    reads = np.asarray(images * _asked(whole, engines, cut.stays), np.int64)
     kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
     if engines.kernels and engines.overlap and cut.bands == 1 and cut.parts[0] > 1:
         assert kernels is not None
@@ -135,9 +141,9 @@ def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
     return layer.images * (channels * arrays.lines(cut.flattened) + HAND_OVER + 1)
 
 
-def _asked(load: Cycles, engines: Engines) -> Cycles:
-    """Cycles of a load in which it asks DRAM."""
-    return load - HAND_OVER - engines.dram_latency
+def _asked(load: Cycles, engines: Engines, stays: bool) -> Cycles:
+    """Cycles of a load in which it asks DRAM: none of maps that stay on the chip."""
+    return np.zeros_like(load) if stays else load - HAND_OVER - engines.dram_latency
 
 
 def _pieces(
@@ -147,6 +153,7 @@ def _pieces(
     streams: Sequence[tuple[Cycles, Cycles]],
     products: Sequence[tuple[Cycles, Cycles]],
     engines: Engines,
+    stays: bool,
 ) -> Pieces:
     """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
 
@@ -159,12 +166,12 @@ def _pieces(
     last_out = both[high[-1]][2]
     if count * images == 1:
         begin, ends = first_in + both[0][1], both[0][1]
-        free = begin - _asked(first_in, engines)
+        free = begin - _asked(first_in, engines, stays)
         total = begin + last_out
     else:
         first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
         begin = first_in + np.maximum(first, second + 5 * own)
-        free = begin - _asked(first_in, engines) - _asked(second, engines)
+        free = begin - _asked(first_in, engines, stays) - _asked(second, engines, stays)
         total = begin
         three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
         inner = Counter({one: images * number for one, number in Counter(three).items()})
@@ -179,7 +186,8 @@ def _pieces(
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
     store = np.maximum(0, last_out - own)
-    found = np.broadcast_arrays(total, eq9, array, store, begin, free, first_in, ends, total)
+    unread = first_in if stays else 0
+    found = np.broadcast_arrays(total, eq9, array, store, begin, free, first_in, ends, unread, total)
     return Pieces(*(np.asarray(one, np.int64) for one in found))
 
 
@@ -194,7 +202,7 @@ def _input(
 ) -> Cycles:
     """Cycles of loading a piece of so many rows (of tiles) of the output, of whose input so many rows are ``above`` the
     map, and not loaded where it is read as it lies."""
-    depth, start = layer.in_channels // layer.groups, HAND_OVER + engines.dram_latency
+    depth, start = layer.in_channels // layer.groups, HAND_OVER + cut.latency(engines)
     (high, wide), (out, (step1, step2)) = layer.map, (layer.output[1], layer.strides)
     if cut.flattened:
         channels = layer.in_channels // cut.flattened

@@ -151,7 +151,7 @@ def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, 
     memories = [(lanes, POOL_LINE, 48), (1, CONTROL_LINES, 256), (1, CALLS, 288)]
     if room is not None:
         memories += [(lanes, 2 * half_depth(words, lanes), 16) for words in (room.input, room.kernel)]
-        memories.append((2 * lanes, room.result // lanes, bits))
+        memories += [(2 * lanes, room.result // lanes, bits), (lanes, room.tensor // lanes, 16)]
     blocks = used = 0
     for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
         large, own = count * -(-depth // 4096) * -(-width // 72), count * _blocks(depth, width)

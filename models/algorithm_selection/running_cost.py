@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -31,7 +31,8 @@ from mapper.models.algorithm_selection.pipeline import (
 @dataclass(frozen=True, eq=False)
 class RunningTime:
     """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in, less
-    those before its first product in which nothing else is read, of pools and of its input. ``beside``: cycles of a
+    those before its first product in which nothing else is read: of pools, of its input in another order, and of its
+    first piece where the input stays on the chip. ``beside``: cycles of a
     pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``."""
 
     own: LayerTime
@@ -48,17 +49,43 @@ def running_times(
     arrays: Arrays,
     parts: int = 1,
 ) -> list[RunningTime]:
-    """Layer ``at`` under an algorithm and each of ``dataflows``, its kernels in so many parts."""
+    """Layer ``at`` under an algorithm and each of ``dataflows``, its kernels in so many parts; its input stays on the
+    chip where it fits."""
     engines = network.machine.engines
     assert engines is not None
-    return _timed(_place(network, at, algorithm, parts), algorithm, dataflows, arrays, engines)
+    kept = stays(network, network.source.get(at), arrays)
+    places = [_place(network, at, algorithm, parts, one) for one in (False, True) if (kept == one).any()]
+    every = [_timed(place, algorithm, dataflows, arrays, engines) for place in places]
+    if len(every) == 1:
+        return every[0]
+    return [_either(kept, *both) for both in zip(*every, strict=True)]
 
 
-def running_time_at(network: OverlayNetwork, at: int, choice: Choice, array: tuple[int, int]) -> RunningTime:
-    """Layer ``at`` as chosen, on one array."""
+def running_time_at(
+    network: OverlayNetwork, at: int, choice: Choice, array: tuple[int, int], on_chip: Container[int]
+) -> RunningTime:
+    """Layer ``at`` as chosen, on one array; the stores ``on_chip`` stay there."""
     engines = network.machine.engines
     assert engines is not None
-    return _timed_once(_place(network, at, choice.algorithm, choice.parts), choice, array, engines)
+    place = _place(network, at, choice.algorithm, choice.parts, network.source.get(at) in on_chip)
+    return _timed_once(place, choice, array, engines)
+
+
+def stays(network: OverlayNetwork, store: int | None, arrays: Arrays) -> NDArray[np.bool_]:
+    """On which arrays [S] a store stays on the chip; of a range, on any array of it."""
+    found, most = np.zeros(len(arrays.rows), np.bool_), arrays.lanes
+    least = most if arrays.least is None else Arrays(*arrays.least).lanes
+    for lanes, kept in network.staying.items():
+        if store in kept:
+            found |= (least <= lanes) & (lanes <= most)
+    return found
+
+
+def _either(kept: NDArray[np.bool_], moved: RunningTime, stayed: RunningTime) -> RunningTime:
+    """A layer whose input stays on the chip on some arrays. It begins beside no pool, as none is between."""
+    both = zip(vars(moved.own).values(), vars(stayed.own).values(), strict=True)
+    own = LayerTime(*(np.where(kept, stay, move) for move, stay in both))
+    return replace(moved, own=own, kernels=np.where(kept, stayed.kernels, moved.kernels))
 
 
 @dataclass(frozen=True)
@@ -72,13 +99,14 @@ class _Place:
     beside: bool
 
 
-def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int) -> _Place:
+def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int, kept: bool) -> _Place:
     engines, running = network.machine.engines, network.running
     pools: tuple[Pool, ...] = ()
     if engines is not None and engines.pools:
         pools = tuple(running.pools[pool] for layer, pool in running.between if layer == at)
     beside = bool(pools) and overlaps(network, at)
-    return _Place(network.layers[at], cut_of(network, at, algorithm, parts), pools, beside)
+    cut = replace(cut_of(network, at, algorithm, parts), stays=kept)
+    return _Place(network.layers[at], cut, pools, beside)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -96,7 +124,8 @@ def _timed(
         kernels = kernels - sum((unread_time(pool, arrays, engines) for pool in place.pools), none)
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
     if not place.beside:
-        return [RunningTime(own, kernels, none, none) for own in every]
+        read = int(engines.kernels)
+        return [RunningTime(own, kernels - read * own.unread, none, none) for own in every]
     pool, many = place.pools[-1], none if arrays.least is None else _ranges(arrays)
     rest = np.maximum(0, rest_time(pool, arrays, engines))
     found = []

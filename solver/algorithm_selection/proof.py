@@ -57,6 +57,9 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
         if claim.mapping is None or claim.value is None or claim.bound is None:
             raise NotCertifiedError("the claim has no selection or no bound")
         mapping = _mapping(problem, claim.mapping)
+        fitting = builder.selection(claim.mapping.array, builder.chosen(claim.mapping)).on_chip
+        if claim.mapping.on_chip != fitting:
+            raise NotCertifiedError("some of what fits on the chip does not stay there")
         if problem.objective == "edp":
             value = evaluate(problem.network, claim.mapping).edp
             if float(value) != claim.value:
@@ -299,6 +302,7 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "beside": sorted(running.beside),
         "between": [list(one) for one in running.between],
         "flattened": [list(one) for one in running.flattened],
+        "direct": sorted(running.direct),
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
         "max_pools": [
             [pool.after, pool.pixels, pool.channels, pool.streams, pool.more, pool.last, pool.left]

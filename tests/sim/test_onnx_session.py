@@ -17,18 +17,22 @@ EXTREME: dict[Any, tuple[int, int]] = {np.uint8: (0, 255), np.int8: (-128, 127)}
 
 def product(data: Any, weights: npt.NDArray[Any]) -> bytes:
     """A product of ``data`` integers by constant ``weights``, scaled to integers like the data."""
-    one, zero = numpy_helper.from_array(np.float32(1), "one"), numpy_helper.from_array(data(0), "zero")
+    one, zero = (
+        numpy_helper.from_array(np.array(1, np.float32), "one"),
+        numpy_helper.from_array(np.array(0, data), "zero"),
+    )
     constants = [
         numpy_helper.from_array(weights, "w"),
-        numpy_helper.from_array(weights.dtype.type(0), "none"),
-        numpy_helper.from_array(np.float32(1 << 15), "scale"),
+        numpy_helper.from_array(np.array(0, weights.dtype), "none"),
+        numpy_helper.from_array(np.array(1 << 15, np.float32), "scale"),
     ]
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(data))
     node = helper.make_node("QLinearMatMul", ["x", "one", "zero", "w", "one", "none", "scale", "zero"], ["y"])
     ends = [helper.make_tensor_value_info(name, kind, None) for name in ("x", "y")]
     graph = helper.make_graph([node], "product", ends[:1], ends[1:], [one, zero, *constants])
     opset = [helper.make_opsetid("", 13)]
-    return helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    return bytes(model.SerializeToString())
 
 
 @pytest.mark.parametrize("data", [np.uint8, np.int8])

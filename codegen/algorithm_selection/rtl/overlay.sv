@@ -238,7 +238,8 @@ module overlay #(
     );
   end
 
-  // Finished maps: of the output mover, or of the input mover, which restores them to the 3-D tensor.
+  // Finished maps: of the output mover, which the input mover reads where they stay for the next layer, or of the
+  // input mover, which restores them to the 3-D tensor.
   assign finishes = busy[3] && writes[1*F+:F] == TENSOR_SOURCE;
   assign restores = busy[0] && reads[2*F+:F] == TENSOR_TARGET;
   banked_buffer #(

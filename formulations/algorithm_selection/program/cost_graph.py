@@ -74,9 +74,9 @@ class GraphBuilder(NetworkChoices):
 
         Raises: InputError if costs could leave 64 bits; UnfinishedError when it is over.
         """
-        passes = Passes(rows, columns)
+        passes, arrays = Passes(rows, columns), Arrays(rows, columns, least)
         if self.machine.engines is not None:
-            passes.running = RunningGraph(self.network, self.wanted(), Arrays(rows, columns, least))
+            passes.running = RunningGraph(self.network, self.wanted(), arrays)
         if least is not None:
             passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         layers, vertices, loads = LayerCosts(self), [], []
@@ -90,7 +90,7 @@ class GraphBuilder(NetworkChoices):
         constant, edges = joins.latency() if quantity == "latency" else joins.energy()
         for at, store in enumerate(self.network.stores):
             if not store.vertex:
-                edges.append(transition(self, at, loads, quantity))
+                edges.append(transition(self, at, loads, quantity, arrays))
                 continue
             vertex = self.vertex[at]
             for position, share in enumerate(store.shares):

@@ -11,21 +11,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mapper.formulations.algorithm_selection.program.whole_cost import Costs, row
 from mapper.models.algorithm_selection.choice import Algorithm
 from mapper.models.algorithm_selection.cost import moved_energy
 from mapper.models.algorithm_selection.layout import Format, added_units, copied_units
 from mapper.models.algorithm_selection.mapping import stored_format
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, ReadBack, Share
 
-Costs = NDArray[np.int64]
 Edge = tuple[int, int, Costs]
 
 
 @dataclass(frozen=True)
 class Joins:
-    """``labels`` of every store and ``algorithms`` of every layer that are allowed; ``vertex`` of every store."""
+    """``labels`` of every store and ``algorithms`` of every layer that are allowed; ``vertex`` of every store.
+
+    Raises: InputError in every method if costs could leave 64 bits.
+    """
 
     network: OverlayNetwork
     labels: Sequence[Sequence[str]]
@@ -64,7 +66,7 @@ class Joins:
                 ]
                 for held in self._formats(one.store)
             ]
-            edges.append((self.vertex[one.store], self.vertex[at], np.array([found], np.int64)))
+            edges.append((self.vertex[one.store], self.vertex[at], self._costs(found)))
         return constant, edges
 
     def _read(self) -> list[tuple[int, Share, ReadBack]]:
@@ -84,7 +86,7 @@ class Joins:
             ]
             for held in self._formats(one.store)
         ]
-        return np.array([found], np.int64)
+        return self._costs(found)
 
     def _added(self, layer: int, one: ReadBack) -> Costs:
         machine = self.network.machine
@@ -92,4 +94,11 @@ class Joins:
             [added_units(held, one.words, name, machine) for name in self.algorithms[layer]]
             for held in self._formats(one.store)
         ]
-        return np.array([found], np.int64)
+        return self._costs(found)
+
+    def _costs(self, found: Sequence[Sequence[int]]) -> Costs:
+        """The table of an edge.
+
+        Raises: InputError if a cost is too large.
+        """
+        return np.stack([row(costs, self.network.name) for costs in found], 1)

@@ -12,6 +12,7 @@ from mapper.models.algorithm_selection.cost import kept_bytes
 from mapper.models.algorithm_selection.mapping import Selection, reader_label
 from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.models.algorithm_selection.product import best_dataflow
+from mapper.models.algorithm_selection.resource import lanes_of
 from mapper.models.limit import UnfinishedError
 
 
@@ -72,7 +73,7 @@ class NetworkChoices:
                 continue
             reader = picked[store.readers[0]]
             stores.append(reader_label(self.network, at, reader))
-            if self.kept(at, picked[producer(store)], reader):
+            if self.kept(at, picked[producer(store)], reader, array):
                 kept.append(at)
         return Selection(array, choices, tuple(stores), tuple(kept))
 
@@ -98,8 +99,13 @@ class NetworkChoices:
         if self.is_over():
             raise UnfinishedError("the costs of all layers were not counted in time")
 
-    def kept(self, at: int, producer: Algorithm, reader: Algorithm) -> bool:
-        """Whether the tensor of an edge stays on the chip; it does wherever it fits."""
+    def kept(
+        self, at: int, producer: Algorithm, reader: Algorithm, array: tuple[int, int] | None = None
+    ) -> bool:
+        """Whether the tensor of an edge stays on the chip; it does wherever it fits, of the generated overlay on a
+        given array."""
+        if self.machine.engines is not None:
+            return array is not None and at in self.network.staying.get(lanes_of(max(array)), ())
         room, store = self.machine.traffic.onchip_bytes, self.network.stores[at]
         return bool(room) and kept_bytes(self.network, store, store.shares[0], producer, reader) <= room
 

@@ -10,12 +10,14 @@ from mapper.formulations.algorithm_selection.program.network_choice import Netwo
 from mapper.formulations.algorithm_selection.program.whole_cost import Costs, Quantity, below, row
 from mapper.models.algorithm_selection.choice import Algorithm
 from mapper.models.algorithm_selection.cost import moved_energy
+from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.layout import store_units
 from mapper.models.algorithm_selection.mapping import reader_label, stored_format
+from mapper.models.algorithm_selection.running_cost import stays
 
 
 def transition(
-    choices: NetworkChoices, at: int, loads: Sequence[Costs], quantity: Quantity
+    choices: NetworkChoices, at: int, loads: Sequence[Costs], quantity: Quantity, arrays: Arrays
 ) -> tuple[int, int, Costs]:
     """The transition between two consecutive layers: store and load, or nothing where the tensor stays on chip."""
     store = choices.network.stores[at]
@@ -24,13 +26,16 @@ def transition(
     columns = [
         choices.labels[at].index(reader_label(choices.network, at, one)) for one in choices.algorithms[head]
     ]
-    moved = np.array(
-        [
-            [not choices.kept(at, one, other) for other in choices.algorithms[head]]
-            for one in choices.algorithms[tail]
-        ],
-        np.int64,
-    )
+    if choices.machine.engines is not None:
+        kept = stays(choices.network, at, arrays)
+        moved = ~(kept[:1] if (kept == kept[:1]).all() else kept)[:, np.newaxis, np.newaxis]
+    else:
+        moved = np.array(
+            [
+                [not choices.kept(at, one, other) for other in choices.algorithms[head]]
+                for one in choices.algorithms[tail]
+            ]
+        )
     matrix: Costs = below(stored[:, columns] + loads[head][:, np.newaxis, :], choices.network.name) * moved
     return tail, head, matrix
 

@@ -26,6 +26,7 @@ PARTS = (
 STORED = "every tensor is stored in the layout of one of its readers"
 READ = "a tensor with one reader is stored in that reader's layout"
 KEPT = "what stays on the chip fits: maps and kernels of two consecutive layers"
+STAYS = "a map that stays on the chip goes to the next layer alone, and fits beside the map that is read meanwhile"
 PACE = "an inference takes no longer than asked for"
 
 WINOGRAD_SIDE = {"winograd": (2, 4), "winograd-4x4": (4, 6)}
@@ -47,7 +48,7 @@ def verify(problem: SelectionProblem, selection: Selection) -> Verdict[Selection
         *_shape(problem, selection),
         *_board(problem, cost),
         *_pinned(problem, selection),
-        *_kept(problem, selection),
+        *(_stays(problem, selection) if problem.machine.engines is not None else _kept(problem, selection)),
         *_pace(problem, cost),
     )
     return Verdict(found, cost)
@@ -246,6 +247,31 @@ def _kept(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRul
         taken += sum(_kernel_bytes(problem, selection, one) for one in (producer, reader))
         if taken > room:
             yield BrokenRule(KEPT, store.name, taken - room)
+
+
+def _stays(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    """Of the generated overlay: maps lie in the tensor buffer, a row of a bank for each position."""
+    network, engines, lanes = problem.network, problem.machine.engines, 2
+    room = 0 if engines is None or engines.buffers is None else engines.buffers.tensor
+    while lanes < max(selection.array):
+        lanes *= 2
+    taken: dict[int, int] = {}
+    for at in selection.on_chip:
+        store = network.stores[at]
+        reader, producer = store.readers[0], store.shares[0].layer
+        positions, channels = store.images * store.elements, store.shares[0].channels
+        if (
+            store.vertex
+            or producer != reader - 1
+            or reader not in network.running.direct
+            or positions > 65535
+        ):
+            yield BrokenRule(STAYS, store.name, 1)
+        taken[reader] = positions * -(-channels // lanes)
+    for reader, rows in taken.items():
+        over = rows + taken.get(reader - 1, 0) - room // lanes
+        if over > 0:
+            yield BrokenRule(STAYS, network.layers[reader].name, over)
 
 
 def _input_bytes(problem: SelectionProblem, selection: Selection, at: int) -> float:

@@ -35,8 +35,9 @@ CONTROL_SCHEMA = "mapper.dynamap-control/1"
 @dataclass(frozen=True)
 class Region:
     """Where a tensor lies in DRAM, and as what: the 3-D tensor, or ``layout`` as the convolution ``owner`` reads it.
-    ``walk`` makes it of the 3-D tensor of one image; images follow one another. ``on_chip``: it stays in the Input
-    Buffer. ``pitch``: the channels of the concatenation inside which it lies (0: it lies by itself)."""
+    ``walk`` makes it of the 3-D tensor of one image; images follow one another. ``on_chip``: it stays there
+    where the overlay has room. ``pitch``: the channels of the concatenation inside which it lies (0: it lies by
+    itself)."""
 
     tensor: str
     layout: Layout

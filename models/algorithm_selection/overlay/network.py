@@ -9,6 +9,7 @@ from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.layout import Format, format_of, tensor
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.running import Running
+from mapper.models.algorithm_selection.overlay.staying import staying
 from mapper.workloads.document import InputError
 
 
@@ -99,6 +100,19 @@ class OverlayNetwork:
     def source(self) -> dict[int, int]:
         """The store that each layer reads, by position; layers that read the network's input are left out."""
         return {reader: at for at, store in enumerate(self.stores) for reader in store.readers}
+
+    @cached_property
+    def staying(self) -> dict[int, frozenset[int]]:
+        """The stores, by position, whose maps stay on the chip, by the banks of its buffers, where any can."""
+        engines = self.machine.engines
+        room = 0 if engines is None or engines.buffers is None else engines.buffers.tensor
+        matrices = {}
+        for at in self.running.direct if room else ():
+            store = self.stores[self.source[at]]
+            matrices[at] = (store.images * store.elements, sum(share.channels for share in store.shares))
+        banks = [1 << power for power in range(1, 18)]
+        found = {one: staying(matrices, matrices, room // one, one) for one in banks if matrices}
+        return {one: frozenset(self.source[at] for at in kept) for one, kept in found.items()}
 
     @cached_property
     def formats(self) -> tuple[tuple[Format, ...], ...]:

@@ -42,7 +42,8 @@ class Running:
     overlay between the two. ``given``: they read the network's input, which nobody else reads. ``flattened``: they read
     maps of so many positions channel by channel. ``overlapping``: they begin while the layer right before them stores,
     as they do not read its results. ``between``: pools (by position) that run between a layer and the one before;
-    ``beside``: layers that begin while the last of these still runs, whose results they do not read."""
+    ``beside``: layers that begin while the last of these still runs, whose results they do not read. ``direct``: they
+    read the map that the layer right before them makes, which nobody else reads, so that it may stay on the chip."""
 
     pools: tuple[Pool, ...] = ()
     ahead: frozenset[int] = frozenset()
@@ -51,6 +52,7 @@ class Running:
     overlapping: frozenset[int] = frozenset()
     between: tuple[tuple[int, int], ...] = ()
     beside: frozenset[int] = frozenset()
+    direct: frozenset[int] = frozenset()
 
 
 def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
@@ -98,8 +100,25 @@ def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
             flattened.append((position[layer.name], size))
     begin = frozenset(overlapping) - {at for at, _ in flattened}
     after = {at for at, _ in between}
-    follow = (tuple(flattened), begin - after, tuple(between), begin & after)
+    direct = _direct(network, position) & ahead - {at for at, _ in flattened}
+    follow = (tuple(flattened), begin - after, tuple(between), begin & after, direct)
     return Running(tuple(found), frozenset(ahead), frozenset(given), *follow)
+
+
+def _direct(network: LayerNetwork, position: Mapping[str, int]) -> frozenset[int]:
+    """Layers of the array that read nothing but what the one right before makes, as it is, where nobody else does."""
+    aliased, outputs = joined(network), {one.memory for one in network.outputs}
+    readers = [one.memory for layer in network.layers for one in layer.inputs]
+    found = set()
+    for before, layer in itertools.pairwise(network.layers):
+        if before.name not in position or layer.name not in position:
+            continue
+        one = layer.inputs[0]
+        whole = one.shape == network.operators.tensors[one.memory] and not one.offset
+        alone = readers.count(one.memory) == 1 and one.memory not in outputs and one.memory not in aliased
+        if one.memory == before.output and whole and alone:
+            found.add(position[layer.name])
+    return frozenset(found)
 
 
 def _inside(tensor: str, aliased: Mapping[str, tuple[str, int]]) -> set[str]:

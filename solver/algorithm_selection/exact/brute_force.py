@@ -12,6 +12,7 @@ from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.mapping import Selection, reader_label
+from mapper.models.algorithm_selection.resource import lanes_of
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 
@@ -50,8 +51,8 @@ def _count(problem: SelectionProblem) -> int:
 
 
 def _keepable(problem: SelectionProblem) -> list[int]:
-    """The edges that may stay on the chip."""
-    if not problem.machine.traffic.onchip_bytes:
+    """The edges that may stay on the chip; of the generated overlay they do wherever they fit."""
+    if not problem.machine.traffic.onchip_bytes or problem.machine.engines is not None:
         return []
     return [at for at, store in enumerate(problem.network.stores) if not store.vertex]
 
@@ -62,11 +63,12 @@ def _selections(problem: SelectionProblem) -> Iterator[Selection]:
     on_chip = _keepable(problem)
     rows, columns = shapes(problem)
     for high, wide in zip(rows.tolist(), columns.tolist(), strict=True):
+        fitting = sorted(network.staying.get(lanes_of(max(high, wide)), ()))
         for choices in itertools.product(*layers):
             for labels in itertools.product(*_labels(problem, choices)):
                 for count in range(len(on_chip) + 1):
                     for kept in itertools.combinations(on_chip, count):
-                        yield Selection((high, wide), choices, labels, kept)
+                        yield Selection((high, wide), choices, labels, (*kept, *fitting))
 
 
 def _choices(problem: SelectionProblem, at: int) -> list[Choice]:

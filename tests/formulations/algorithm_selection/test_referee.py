@@ -144,3 +144,23 @@ def test_parts_of_kernels_are_read_as_they_are_written() -> None:
     assert selection_from_json(document, posed.network, "file") == found.selection
     pinned = replace(posed, pins={"gemm1": Pin(parts=frozenset({2}))})
     assert broken(pinned, found.selection) == [(referee.PINNED, "gemm1.parts", 1)]
+
+
+def test_maps_that_stay_on_the_generated_overlay_go_to_the_next_layer_alone_and_fit() -> None:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine) and machine.engines is not None
+    posed = SelectionProblem(overlay_network(load_layers("resnet50"), machine))
+    found = solve_at(posed, (47, 128))
+    assert found is not None and broken(posed, found.selection) == []
+    given, network = found.selection, posed.network
+    direct = {network.source[reader] for reader in network.running.direct}
+    # 56 x 56 positions of 64 maps beside as many: 3,136 rows each, and there are 4,096.
+    beside = min(direct - {*given.on_chip})
+    reader = network.names[network.stores[beside].readers[0]]
+    assert broken(posed, replace(given, on_chip=tuple(sorted({*given.on_chip, beside})))) == [
+        (referee.STAYS, reader, 2 * 3136 - 4096)
+    ]
+    other = next(at for at in range(len(network.stores)) if at not in direct)
+    name = network.stores[other].name
+    assert (referee.STAYS, name, 1) in broken(posed, replace(given, on_chip=(other,)))
+    assert broken(posed, replace(given, on_chip=())) == []

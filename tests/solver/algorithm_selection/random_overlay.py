@@ -68,6 +68,7 @@ def generated(draw: st.DrawFn) -> dict[str, Any]:
     engines["dram_latency"] = draw(st.sampled_from([1, 32]))
     if draw(st.booleans()):
         engines["buffers"] = {name: draw(words) for name in ("input", "kernel", "result")}
+        engines["buffers"]["tensor"] = draw(st.sampled_from([0, 40, 90, 1 << 10]))
     board = {"dsp": 6840, "bram36": draw(st.sampled_from([60, 2160])), "uram": 960, "lut": 1182240}
     board["dsp"] = draw(st.sampled_from([6840, 26, 33]))
     return {"engines": engines, **({"board": board} if draw(st.booleans()) else {})}
@@ -93,7 +94,9 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
             Store(f"conv{at + 1}", 1, side**2, (Share(at, depths[at]),), (at + 1,), vertex=False)
             for at in range(2)
         ]
-        return OverlayNetwork("chain", machine, layers, tuple(stores), running=draw(runs(len(layers))))
+        return OverlayNetwork(
+            "chain", machine, layers, tuple(stores), running=draw(runs(len(layers), chain=True))
+        )
     branches: tuple[OverlayLayer, ...] = (
         first,
         layer(1, depths[0], depths[1]),
@@ -122,9 +125,9 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
 
 
 @st.composite
-def runs(draw: st.DrawFn, layers: int) -> Running:
+def runs(draw: st.DrawFn, layers: int, chain: bool = False) -> Running:
     """Layers that follow one another without a stop, some of them behind a pool, and some before the one in front of
-    them is stored or the pool is done."""
+    them is stored or the pool is done; of a chain some that alone read what is before them."""
     ahead = draw(st.frozensets(st.integers(1, layers - 1)))
     early = draw(st.frozensets(st.sampled_from(sorted(ahead)))) if ahead else ahead
     after = draw(st.frozensets(st.sampled_from(sorted(ahead)))) if ahead else ahead
@@ -134,10 +137,12 @@ def runs(draw: st.DrawFn, layers: int) -> Running:
         left = draw(st.sampled_from([0, last]))
         streams, more = draw(st.sampled_from([(1, 1), (3, 15)]))
         pools.append(Pool(f"pool{at}", at - 1, 2 * last + left, 3, streams, more, last, left))
+    direct = sorted(ahead - early - after) if chain else []
     return Running(
         tuple(pools),
         ahead,
         overlapping=early - after,
         between=tuple((at, place) for place, at in enumerate(sorted(after))),
         beside=early & after,
+        direct=draw(st.frozensets(st.sampled_from(direct))) if direct else frozenset(),
     )

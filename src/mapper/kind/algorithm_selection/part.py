@@ -198,8 +198,9 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
         if choice.parts > 1:
             parts[name] = (1, choice.parts)
             kept.add(name)
-    words = (None, None) if room is None else (room.input, room.result)
-    return Limits(*words, parts, frozenset(kept), ahead)
+    if room is None:
+        return Limits(None, None, 0, parts, frozenset(kept), ahead)
+    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
