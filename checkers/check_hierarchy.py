@@ -38,6 +38,18 @@ Growth: w, the places below a fan-out, N, N/R, and n (of sides e and steps d the
   trips, each size is looked at by itself. Cycles are at least those that are not rounded, less one part in 1e12.
   Orders that are closed since steps of these very trips do not coincide, or one by one, close what has the same trips
   of loops that share a dimension (``sliding``); then these have one more, while bounds that grow are too low.
+
+Where factors are imperfect, slots of a loop (trips in time and space, outer to inner) are radices in which its
+iterations are counted; those beyond the bound do not exist, and the outermost slot has no more trips than it must.
+Digits: a level and instance take the chunks whose digits exist, so what a cut says multiplies over loops. Of s trips in
+  space, units compute at ceil(B/s) moments at least; of one loop's instances more than half have a chunk.
+Once: each word that an instance uses arrives there at least once, and leaves outside once for all that share it.
+Again: let b be the innermost level outside a link at which a loop turns that moves the operand. Let D be digits at
+  levels outside b of loops that do not move it. When one of them turns, loops at b begin again: the tile goes back,
+  which no innermost loop does, and is brought whole. When another loop turns, what stays was in the tile one place
+  before, at which it is with the same D, too. So all words arrive once for each D, by induction over places.
+Meet: words that several loops move in a dimension differ along each one alone, so at most all trips but those of one
+  loop take the same word at a moment.
 """
 
 # ruff: noqa: B905
@@ -57,7 +69,7 @@ import sys
 from fractions import Fraction
 
 KIND = "hierarchy"
-LEMMAS = "Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours, Needs, Growth"
+LEMMAS = "Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours, Needs, Growth, Digits, Once, Again, Meet"
 TRUSTED = f"cost model as in Hierarchy.cost; lemmas {LEMMAS}"
 
 
@@ -176,6 +188,7 @@ RULES["throttling"] = ("exact", "floating")
 PROBLEM = {"objective": OBJECTIVES, "loops": {"": range(1, 1 << 31)}, "operands": [OPERAND, 1, 8], "rules": RULES}
 PROBLEM |= {"levels": [LEVEL, 1, 16], "compute": COMPUTE, "most_cycles": [range(1 << 62), 0, 1]}
 PROBLEM["growing"] = [str, 0, 24]  # loops of a bound B that may run to any B' with B <= B' < 2B
+PROBLEM["imperfect"] = FLAG  # factors need not divide
 
 
 def read(value, shape):
@@ -226,7 +239,7 @@ class Hierarchy:
 
     def __init__(self, problem):
         if type(problem) is dict:
-            problem = {"growing": []} | problem  # bounds were given before they could grow
+            problem = {"growing": [], "imperfect": False} | problem  # earlier problems say neither
         p = read(problem, PROBLEM)
         self.objective, self.levels, self.rules = OBJECTIVES.index(p["objective"]), p["levels"], p["rules"]
         self.most_cycles = (p["most_cycles"] or [math.inf])[0]
@@ -481,13 +494,14 @@ class Hierarchy:
     def value(self, mapping):
         """What a mapping is worth that keeps every rule."""
         need(type(mapping) is list and len(mapping) == self.depth, "the mapping has other levels", "malformed")
-        keep, time, space, tile = [], [], [], (1,) * len(self.names)
+        keep, time, space, last, tile = [], [], [], [], (1,) * len(self.names)
         for b, (one, level) in enumerate(zip(mapping, self.levels)):
             name, kept, temporal, spatial = fields(one, "level", "keep", "temporal", "spatial")
             need(name == level["name"], "the mapping has other levels")
             keep.append({self.tensors.index(tensor) for tensor in kept})
-            time.append([(self.names.index(loop), whole(n, 1)) for loop, n in temporal])
-            space.append([(self.names.index(loop), whole(n, 1), axis) for loop, n, axis in spatial])
+            time.append([(self.names.index(loop), whole(n, 1)) for loop, n, *_ in temporal])
+            space.append([(self.names.index(loop), whole(n, 1), axis) for loop, n, axis, *_ in spatial])
+            last += [*temporal, *spatial]
             need(self.must[b] <= keep[b] <= self.may[b], f"{name} keeps what it may not, or not what it must")
             ways = [("time", time[b]), *((axis, [one for one in space[b] if one[2] == axis]) for axis in "xy")]
             need(len(space[b]) == len(ways[1][1]) + len(ways[2][1]), "an axis is neither x nor y", "malformed")
@@ -512,13 +526,20 @@ class Hierarchy:
             for j, n, *_ in (*time[b], *space[b]):
                 tile = (*tile[:j], tile[j] * n, *tile[j + 1 :])
             need(
-                sum(self.words(k, tile) for k in keep[b]) <= self.room[b], f"tiles do not fit {self.levels[b]['name']}"
+                sum(self.words(k, [*map(self.tile, tile, self.bounds)]) for k in keep[b]) <= self.room[b],
+                f"tiles do not fit {self.levels[b]['name']}",
             )
-        covered = all(n <= size <= most for n, size, most in zip(self.bounds, tile, self.largest))
-        need(covered, "factors do not multiply to the bounds")
+        self.covers(tile, last)
         found = self.worth(*self.cost(keep, time, space))
         need(found < math.inf, "the mapping takes longer than it may")
         return found
+
+    def covers(self, tile, loops):
+        """That the loops of a mapping, which make so many iterations, are those of the bounds."""
+        covered = all(n <= size <= most for n, size, most in zip(self.bounds, tile, self.largest))
+        need(covered, "factors do not multiply to the bounds")
+        whole_passes = all(type(one[-1]) is str or len(one) == 2 for one in loops)
+        need(whole_passes, "last passes are smaller", "malformed")
 
     # ---- What no mapping undercuts.
 
@@ -598,11 +619,16 @@ class Hierarchy:
             extra = {one for one, is_kept in zip(optional, chosen) if is_kept}
             keep = [self.must[b] | {k for level, k in extra if level == b} for b in range(self.depth)]
             for left, space in spaces:
-                rest = tuple(
-                    up(n, math.prod(own[j] for own in space)) if j in self.free else left[j]
-                    for j, n in enumerate(self.bounds)
-                )
-                yield Arrangement(self, keep, space, rest, self.free)
+                yield self.arranged(keep, left, space)
+
+    def arranged(self, keep, left, space):
+        rest = tuple(
+            up(n, math.prod(own[j] for own in space)) if j in self.free else left[j] for j, n in enumerate(self.bounds)
+        )
+        return Arrangement(self, keep, space, rest, self.free)
+
+    def tile(self, size, _bound):  # iterations of so many trips
+        return size
 
     def misfit(self):
         """Why there is no mapping, where a level or a loop says so by itself (lemma Smallest); None if none does."""
@@ -615,7 +641,8 @@ class Hierarchy:
         for b in reversed(range(self.depth)):
             given = self.exact[b]
             tile = tuple(n * given["time"].get(j, 1) * given["space"].get(j, 1) for j, n in enumerate(tile))
-            least = tuple(max(n, up(bound, most)) for n, bound, most in zip(tile, self.bounds, outside[b]))
+            least = (max(n, up(bound, most)) for n, bound, most in zip(tile, self.bounds, outside[b]))
+            least = [*map(self.tile, least, self.bounds)]
             words = {self.tensors[k]: self.words(k, least) for k in sorted(self.must[b])}
             if sum(words.values()) > self.room[b]:
                 return f"{self.levels[b]['name']}: the smallest tiles take {words} of {self.room[b]} words"
@@ -1238,8 +1265,459 @@ class Arrangement:
         return [{self.h.names[j]: n for j, n, *_ in own} for own in levels]
 
 
+class Cut(Hierarchy):
+    """The problem where factors need not divide, and what its mappings cost, chunk by chunk of each loop."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        links = self.rules["link_transfers"] and self.present[-1] * math.prod(
+            self.levels[-1]["fanout"][axis] for axis in "xy"
+        )
+        need(not links or links == 1, "neighbours hand words on where factors are imperfect", "not certified")
+        need(self.largest == self.bounds, "bounds grow where factors are imperfect", "not certified")
+        for k in self.ops:
+            loops = [j for dim in self.dims[k] for j in dim]
+            plain = len({*loops}) == len(loops) and all(sum(dim.values()) < 2 for dim in self.dims[k])
+            need(plain or not self.written[k], "words of a sum overlap or have gaps", "not certified")
+        self.moving = [frozenset().union(*dims) for dims in self.dims]
+        self.size, self.known = self.bounds, {}
+
+    # ---- What one mapping costs, exactly.
+
+    def covers(self, tile, loops):
+        """Last passes follow from the bounds (``slots``); those that the mapping says are these."""
+        left = [n - 1 for n in self.bounds]
+        for loop, n, *rest in reversed(loops):
+            axis = [one for one in rest if type(one) is str]
+            j, own = self.names.index(loop), [one for one in rest if type(one) is not str]
+            need(len(axis) < 2 and len(own) < 2, "a loop has other fields", "malformed")
+            need((whole(own[0], 1) if own else n) == left[j] % n + 1, f"{loop} has another last pass")
+            left[j] //= n
+        need(not any(left), "factors do not make the bounds")
+
+    def slots(self, time, space):
+        """The slots of each loop, outer to inner: level, whether in space, trips, iterations that a turn goes on by,
+        place among all slots in time; None if the outermost one is larger than it must be, or bounds are not met."""
+        found, stride = [[] for _ in self.loops], [1 for _ in self.loops]
+        place = sum(n > 1 for own in time for _, n in own)
+        for b in reversed(range(self.depth)):
+            for j, n, *axis in reversed([*time[b], *space[b]]):
+                if n > 1:
+                    place -= not axis
+                    found[j].insert(0, (b, bool(axis), n, stride[j], place))
+                    stride[j] *= n
+        for own, bound in zip(found, self.bounds):
+            outer = own[0] if own else (0, False, 1, 1, 0)
+            if up(bound, outer[3]) != outer[2]:
+                return None
+        return found
+
+    def chunks(self, j, slots, level):
+        """Of every chunk of a loop that slots outside a level leave: digits in time by place, iterations that it lies
+        on by level in space, and size."""
+        own = [one for one in slots if one[0] < level]
+        size = own[-1][3] if own else self.bounds[j]
+        for begin in range(0, self.bounds[j], size):
+            digits = [begin // stride % n for _, _, n, stride, _ in own]
+            yield (
+                tuple((one[4], d) for one, d in zip(own, digits) if not one[1]),
+                tuple((one[0], d * one[3]) for one, d in zip(own, digits) if one[1]),
+                min(size, self.bounds[j] - begin),
+            )
+
+    def events(self, k, slots, inner):
+        """The slots in time whose turns bring tiles (None: the first moment), with the step of those that slide; at
+        units every moment brings one ("every")."""
+        if inner == self.depth:
+            return [("every", None)]
+        turns = sorted((place, j, stride) for j in self.loops for b, far, _, stride, place in slots[j]
+                       if not far and b < inner)  # fmt: skip
+        found, inside, last = [(None, None)], (0,) * len(self.dims[k]), None
+        for place, j, stride in reversed(turns):
+            step = self.moves(k, j, stride)
+            shift = tuple(x - y for x, y in zip(step, inside))
+            inside = tuple(map(int.__add__, step, inside))
+            last = shift if last is None else last
+            if shift != last or any(shift):
+                found.append((place, shift if shift == last else None))
+        return found
+
+    def crossing(self, k, b, slots, link, given, together):
+        """Words that cross a link: from an instance of level ``b`` to all inside, or ``given`` to one inside."""
+        i = link[2]
+        shared = [one["fanout"]["reduction" if self.written[k] else "multicast"] for one in self.levels]
+        whole = [min((one[3] for one in own if one[0] < i), default=self.bounds[j]) for j, own in enumerate(slots)]
+        deepest = [max((one[4] for one in own if not one[1] and one[0] < i), default=-1) for own in slots]
+        total = 0
+        for turn, step in self.events(k, slots, i):
+            often, groups = 1, []
+            for j in self.loops:
+                states = collections.defaultdict(list)
+                alone = not together or j in self.moving[k]
+                for when, where, size in given[j]:
+                    runs = turn == "every" or all(
+                        (d > 0 if p == turn else d == 0 or (turn is not None and p < turn)) for p, d in when
+                    )
+                    if runs and (alone or not any(x for c, x in where if shared[c])):
+                        states[when].append((where, size))
+                if j in self.moving[k]:
+                    groups.append((j, collections.Counter(tuple(own) for own in states.values())))
+                else:
+                    often *= sum(map(len, states.values()))
+            if not often:
+                continue
+            before = None if step is None else [n if own >= turn else 0 for n, own in zip(whole, deepest)]
+            if together and self.meets(k, slots, range(b, i), shared):
+                for row in itertools.product(*(own.items() for _, own in groups)):
+                    tiles = {}
+                    for taken in itertools.product(*(own for own, _ in row)):
+                        self.work()
+                        sizes = {j: size for (j, _), (_, size) in zip(groups, taken)}
+                        spots = collections.defaultdict(lambda: [0] * len(self.dims[k]))
+                        apart = []
+                        for (j, _), (where, _) in zip(groups, taken):
+                            for c, by in where:
+                                if shared[c]:
+                                    spots[c] = [x + y for x, y in zip(spots[c], self.moves(k, j, by))]
+                                else:
+                                    apart.append((c, j, by))
+                        spots = tuple(sorted((c, tuple(x)) for c, x in spots.items()))
+                        tiles[tuple(apart), spots, tuple(self.extent(k, sizes))] = self.new(k, sizes, before, step)
+                    total += often * math.prod(n for _, n in row) * sum(tiles.values())
+            else:
+                kinds = []
+                for _, own in groups:
+                    sizes = collections.Counter()
+                    for many, n in own.items():
+                        for _, size in many:
+                            sizes[size] += n
+                    kinds.append(sizes)
+                for row in itertools.product(*(own.items() for own in kinds)):
+                    self.work()
+                    sizes = {j: x for (j, _), (x, _) in zip(groups, row)}
+                    total += often * math.prod(n for _, n in row) * self.new(k, sizes, before, step)
+        return total
+
+    def new(self, k, sizes, before, step):
+        """Words of a tile of these sizes that were not in the one before, which lay a step behind and had as many
+        iterations, or ``before``, if that is not 0; all words without a step."""
+        box = self.extent(k, sizes)
+        if step is None:
+            return math.prod(box)
+        had = self.extent(k, {j: before[j] or size for j, size in sizes.items()})
+        return math.prod(box) - math.prod(max(0, min(x, y - z)) for x, y, z in zip(box, had, step))
+
+    def extent(self, k, sizes):
+        return self.box(k, [sizes.get(j, n) for j, n in enumerate(self.bounds)])
+
+    def meets(self, k, slots, levels, shared):  # whether loops in space move one dimension where words are shared
+        for b in levels:
+            own = {j for j in self.moving[k] if any(one[0] == b and one[1] for one in slots[j])}
+            if shared[b] and any(len(own & {*dim}) > 1 for dim in self.dims[k]):
+                return True
+        return False
+
+    def cost(self, keep, time, space):
+        slots, instances = self.slots(time, space), [1]
+        need(slots is not None, "an outermost factor is larger than it must be, or factors do not make the bounds")
+        for own in space:
+            instances.append(instances[-1] * math.prod(n for _, n, _ in own))
+        every = [self.chunks(j, slots[j], self.depth) for j in self.loops]
+        moments = [sum(not any(x for _, x in where) for _, where, _ in own) for own in every]
+        compute, energy, moved = up(math.prod(moments), self.compute["rate"]), 0, [[] for _ in self.levels]
+        for k in self.ops:
+            kept = [b for b in range(self.depth) if k in keep[b]]
+            links = [(k, o, i) for o, i in zip(kept, [*kept[1:], self.depth])]
+            for number, (_, b, i) in enumerate(links):
+                first, spent = None, []
+                level, zero = self.levels[b], self.first[k]
+                places = [self.joint(j, slots[j], b, i) for j in self.loops]
+                for row in itertools.product(*places):
+                    many = math.prod(n for n, *_ in row)
+                    served = self.crossing(k, b, slots, links[number], [one[1] for one in row], True)
+                    taken = 0
+                    if number:
+                        taken = self.crossing(k, b, slots, links[number - 1], [one[2] for one in row], False)
+                    part = math.prod(one[3] for j, one in enumerate(row) if j in self.moving[k]) if zero else 0
+                    reads = max(0, served - (part if self.rules["first_read"] == "elided" else 0))
+                    fills = max(0, taken - (part if number and self.rules["first_fill"] == "elided" else 0))
+                    updates = served if self.written[k] else 0
+                    first = first or (reads, fills, updates)
+                    spent.append((many, (reads, fills, updates)))
+                clusters = max(1, self.present[b] // level["cluster"])
+                if clusters < instances[b]:
+                    spent = [(clusters, first)]
+                for many, row in spent:
+                    prices = zip(row, ("read", "fill", "update"))
+                    energy += many * sum(up(n, level["block"]) * level["energy"][name] for n, name in prices)
+                moved[b].append((first[0], first[1] + first[2]))
+        cycles = max([compute, *(self.level_cycles(b, compute, own) for b, own in enumerate(moved))])
+        energy += math.prod(self.bounds) * self.compute["energy"] + self.leak(keep, instances) * cycles
+        return energy, cycles
+
+    def joint(self, j, slots, b, i):
+        """The kinds of instances of a level by a loop: how many, their chunks as the level inside and as this one has
+        them, and iterations."""
+        inside, own = collections.defaultdict(list), collections.defaultdict(list)
+        for found, level in ((inside, i), (own, b)):
+            for when, where, size in self.chunks(j, slots, level):
+                key = tuple(one for one in where if one[0] < b)
+                found[key].append((when, tuple(one for one in where if one[0] >= b), size))
+        kinds = collections.Counter((tuple(inside[key]), tuple(own[key])) for key in own)
+        found = [(n, x, y, sum(size for *_, size in y)) for (x, y), n in kinds.items()]
+        idle = math.prod(one[2] for one in slots if one[1] and one[0] < b) - len(own)
+        return found + ([(idle, (), (), 0)] if idle else [])
+
+    # ---- What no mapping undercuts.
+
+    def tile(self, size, bound):
+        return min(size, bound)
+
+    def factors(self, _j, left, most):  # a loop may have so many trips: with those outside less than twice its bound
+        return range(1, min(left, most) + 1)
+
+    def once(self, k):
+        """Words of an operand that differ, at least."""
+        if k not in self.known:
+            loops, found = [j for dim in self.dims[k] for j in dim], 1
+            for dim in self.dims[k]:
+                places = {0}
+                for j, by in dim.items():
+                    if len(places) * self.bounds[j] <= 1 << 16:
+                        places = {x + by * n for x in places for n in range(self.bounds[j])}
+                found *= max([len(places), *(self.bounds[j] for j in dim)])
+            self.known[k] = found if len({*loops}) == len(loops) else max(self.bounds[j] for j in loops)
+        return self.known[k]
+
+    def arranged(self, keep, _left, space):
+        return CutArrangement(self, keep, space)
+
+    def search(self, target):
+        self.size, counts, self.cuts = tuple(2 * n - 1 for n in self.bounds), collections.Counter(), {}
+        reason = self.misfit()
+        need(target is None or not reason, f"there is no mapping: {reason}")
+        if reason:
+            return reason
+        for one in self.arrangements():
+            self.work(len(one.links))
+            if one.closes([one.least(j) for j in self.loops], target):
+                counts["arrangements by their operations and words"] += 1
+            else:
+                one.open(target, counts)
+        return ", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"
+
+
+class CutArrangement:
+    """What levels keep and the instances of each loop below them, where factors are imperfect. A row of numbers of a
+    loop, which no cut of some has less of: moments of units, tiles by level, and of each link the innermost level
+    outside at which it turns, and choices of digits that words leave and arrive for, by the level of Again."""
+
+    def __init__(self, h, keep, space):
+        self.h, self.keep, self.space, self.instances = h, keep, space, [1]
+        for own in space:
+            self.instances.append(self.instances[-1] * math.prod(own))
+        kept = [[b for b in range(h.depth) if k in keep[b]] for k in h.ops]
+        self.links = [(k, o, i) for k, own in enumerate(kept) for o, i in zip(own, [*own[1:], h.depth])]
+        self.leak = h.leak(keep, self.instances)
+
+    def shared(self, k, b):
+        return self.h.levels[b]["fanout"]["reduction" if self.h.written[k] else "multicast"]
+
+    def asked(self, link):  # levels of which instances have words of their own: as they leave, and as they arrive
+        k, o, i = link
+        return [b for b in range(i) if b < o or not self.shared(k, b)], [*range(i)]
+
+    def least(self, j):
+        """What no cut of a loop has less of (lemma Digits)."""
+        h, column, bound = self.h, [own[j] for own in self.space], self.h.bounds[j]
+        every, links = math.prod(column), []
+        for link in self.links:
+            found = []
+            for levels in self.asked(link):
+                apart = math.prod(column[b] for b in levels)
+                own = apart // 2 + 1 if apart > 1 else 1
+                found.append([max(own, up(bound * apart, every)) if link[2] == h.depth else own] * (link[2] + 1))
+            links.append((0, *found))
+        tiles = [min(bound, math.prod(column[b:])) for b in range(h.depth)]
+        return up(bound, every), tiles, links
+
+    def cuts(self, j):
+        """Trips in time by level of every cut of a loop that may be of use, and its numbers; and the least of all."""
+        h, column, bound = self.h, tuple(own[j] for own in self.space), self.h.bounds[j]
+        key = j, column, tuple(self.links)
+        if key not in h.cuts:
+            found = [((), 1)]
+            for b in reversed(range(h.depth)):
+                grown = []
+                for trips, chunk in found:
+                    if column[b] > 1 and chunk >= bound:
+                        continue
+                    left = up(bound, chunk * column[b])
+                    for n in range(1 if b else left, left + 1):
+                        if h.allows(b, "time", j, n):
+                            grown.append(((n, *trips), chunk * column[b] * n))
+                found = grown
+                h.work(5 * len(found))
+            rows = [(trips, self.numbers(j, trips, column)) for trips, _ in found]
+            h.cuts[key] = rows, self.lowest([own for _, own in rows])
+        return h.cuts[key]
+
+    def numbers(self, j, trips, column):
+        h, bound, slots, inside = self.h, self.h.bounds[j], [], 1
+        tiles = []
+        for b in reversed(range(h.depth)):
+            for far, n in ((True, column[b]), (False, trips[b])):
+                slots.insert(0, (b, far, n, (bound - 1) // inside % n))
+                inside *= n
+            tiles.insert(0, min(bound, inside))
+        h.work(10 * len(self.links))
+
+        def reached(i, space, time):  # choices of these digits, with zeros for all others, that exist
+            asked = [n for b, far, n, _ in slots if b < i and (b in space if far else b < time)]
+            after, count = math.prod(asked), 0
+            for b, far, n, last in slots:
+                if b >= i:
+                    break
+                if b in space if far else b < time:
+                    after //= n
+                    count += last * after
+                elif last:
+                    return count + after
+            return count + 1
+
+        links = []
+        for link in self.links:
+            i = link[2]
+            mover = max((b for b in range(i) if trips[b] > 1), default=0)
+            ways = [[reached(i, own, t if i < h.depth else i) for t in range(i + 1)] for own in self.asked(link)]
+            links.append((mover, *ways))
+        return reached(h.depth, (), h.depth), tiles, links
+
+    def lowest(self, rows):
+        if not rows:
+            return None
+        links = [
+            (min(own[0] for own in one), *([*map(min, zip(*(own[way] for own in one)))] for way in (1, 2)))
+            for one in zip(*(row[2] for row in rows))
+        ]
+        return min(row[0] for row in rows), [*map(min, zip(*(row[1] for row in rows)))], links
+
+    def closes(self, rows, target):
+        """Whether mappings with no less of any number are worth the target at least."""
+        h, depth = self.h, self.h.depth
+        h.work(2 * len(self.links) + len(rows))
+        for b, room in enumerate(h.room):
+            if sum(h.words(k, [row[1][b] for row in rows]) for k in self.keep[b]) > room:
+                return True
+        if target is None:
+            return False
+        compute = up(math.prod(row[0] for row in rows), h.compute["rate"])
+        energy, moved = math.prod(h.bounds) * h.compute["energy"], [[0, 0] for _ in h.levels]
+        for number, (k, o, i) in enumerate(self.links):
+            own, other = h.moving[k], [j for j in h.loops if j not in h.moving[k]]
+            again = max((rows[j][2][number][0] for j in own), default=0)
+            leaving, arriving = (math.prod(rows[j][2][number][way][again] for j in other) for way in (1, 2))
+            once, whole = h.once(k), math.prod(h.bounds[j] for j in own)
+            if i == depth:
+                leaving *= max(once, up(whole, self.meeting(k, o)))
+            else:
+                leaving, arriving = leaving * once, arriving * once
+            zero = [whole * math.prod(math.prod(self.space[b][j] for j in other) for b in range(c)) for c in (o, i)]
+            reads = max(0, leaving - (zero[0] if h.first[k] and h.rules["first_read"] == "elided" else 0))
+            energy += self.paid(o, "read", reads)
+            moved[o][0] += reads
+            if h.written[k]:
+                energy += self.paid(o, "update", leaving)
+                moved[o][1] += leaving
+            if i < depth:
+                fills = max(0, arriving - (zero[1] if h.first[k] and h.rules["first_fill"] == "elided" else 0))
+                energy += self.paid(i, "fill", fills)
+                moved[i][1] += fills
+        moved = [[up(words, n) for words in own] for own, n in zip(moved, self.instances)]
+        cycles = h.least_cycles(compute, moved)
+        return h.worth(energy + self.leak * cycles, cycles) >= target
+
+    def paid(self, b, action, words):  # by all instances of a level, the first of which has most words
+        level, instances = self.h.levels[b], self.instances[b]
+        return up(words * self.h.pays(b, instances), instances * level["block"]) * level["energy"][action]
+
+    def meeting(self, k, o):  # instances that take the same word at a moment, at most (lemma Meet)
+        many = 1
+        for b in range(o, self.h.depth):
+            meet = {j for dim in self.h.dims[k] if sum(self.space[b][j] > 1 for j in dim) > 1 for j in dim}
+            if self.shared(k, b) and meet:
+                trips = [self.space[b][j] for j in meet]
+                many *= math.prod(trips) // max(trips)
+        return many
+
+    def open(self, target, counts):
+        """Cut one loop after the other, and cost what is left in every order."""
+        h, found = self.h, []
+        for j in h.loops:
+            found.append(self.cuts(j))
+            if not found[-1][0]:
+                counts["arrangements by trips"] += 1
+                return
+        order = sorted(h.loops, key=lambda j: len(found[j][0]))
+        waiting = [((), [lowest for _, lowest in found])]
+        while waiting:
+            trips, rows = waiting.pop()
+            if self.closes(rows, target):
+                counts["cells of cuts"] += 1
+            elif len(trips) < len(order):
+                j = order[len(trips)]
+                waiting += [((*trips, own), [*rows[:j], row, *rows[j + 1 :]]) for own, row in found[j][0]]
+            else:
+                counts["cuts order by order"] += 1
+                self.settle(dict(zip(order, trips)), target)
+        counts["arrangements by cuts"] += 1
+
+    def settle(self, trips, target):
+        h, orders = self.h, []
+        space = [self.split(b, trips) for b in range(h.depth)]
+        if None in space:
+            return
+        for b in range(h.depth):
+            given = [j for j in h.order[b] if trips[j][b] > 1]
+            others = [j for j in h.loops if trips[j][b] > 1 and j not in given]
+            ways = itertools.permutations(others) if b + 1 < h.depth else [others]
+            orders.append([[(j, trips[j][b]) for j in (*outer, *reversed(given))] for outer in ways])
+        need(math.prod(map(len, orders)) <= 20_000, "there are too many orders", "not certified")
+        for time in itertools.product(*orders):
+            h.work(100)
+            found = h.worth(*h.cost(self.keep, time, space))
+            said = [[(h.names[j], *own) for j, *own in one] for one in (*time, *space)]
+            kept = [sorted(h.tensors[k] for k in own) for own in self.keep]
+            need(
+                found >= (math.inf if target is None else target),
+                f"there is a better mapping: in time {said[: h.depth]}, in space {said[h.depth :]}, kept {kept}",
+            )
+
+    def split(self, b, trips):
+        """The loops in space below a level along its axes; None if the outermost slot of a loop would be too large."""
+        h, options = self.h, [((), 1, 1)]
+        for j in h.loops:
+            n, most, grown = self.space[b][j], h.most[b], []
+            inside = math.prod(trips[j][c] * self.space[c][j] for c in range(b + 1, h.depth))
+            outermost = all(trips[j][c] == 1 for c in range(b + 1)) and all(self.space[c][j] == 1 for c in range(b))
+            for x in divisors(n):
+                y = n // x
+                if x > most["x"].get(j, x) or y > most["y"].get(j, y):
+                    continue
+                for own in {((j, y, "y"), (j, x, "x")), ((j, x, "x"), (j, y, "y"))}:
+                    own = [one for one in own if one[1] > 1]
+                    if own and outermost and up(h.bounds[j], inside * n // own[0][1]) != own[0][1]:
+                        continue
+                    grown += [((*row, *own), wide * x, high * y) for row, wide, high in options]
+            fanout = h.levels[b]["fanout"]
+            kinds = {(wide, high): row for row, wide, high in grown if wide <= fanout["x"] and high <= fanout["y"]}
+            options = [(row, wide, high) for (wide, high), row in kinds.items()]
+        return options[0][0] if options else None
+
+
 def check(problem, claim, evidence):
-    hierarchy, status = Hierarchy(problem), claim["status"]
+    kind = Cut if type(problem) is dict and problem.get("imperfect") is True else Hierarchy
+    hierarchy, status = kind(problem), claim["status"]
     rule, mapping = fields(evidence, "rule", "mapping")
     need(rule == "arrangements", "needs the rule arrangements", "malformed")
     if status == "infeasible":

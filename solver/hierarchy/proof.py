@@ -21,7 +21,7 @@ OBJECTIVES: dict[ObjectiveName, str] = {
     "energy": "least energy in pJ",
     "latency": "least latency in cycles",
 }
-OPEN = "the checker does not know factors that do not divide a bound"
+OPEN = "the checker does not know what the pins say"
 TEMPORAL: Axis = "temporal"
 ACROSS: Axis = "x"
 DOWN: Axis = "y"
@@ -36,7 +36,8 @@ def prove(problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Eff
     Raises: NotCertifiedError if factors need not divide the bounds.
     """
     fields = restated(problem)
-    if fields is None or (claim.mapping is not None and not claim.mapping.is_perfect):
+    uneven = claim.mapping is not None and not claim.mapping.is_perfect and not problem.pins.imperfect
+    if fields is None or uneven:
         raise NotCertifiedError(OPEN)
     if claim.mapping is None:
         return Proof(fields, claim.status, None, None, {"rule": "arrangements", "mapping": None})
@@ -53,13 +54,14 @@ def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
         problem.nest,
         problem.machine,
         problem.objective,
-        Pins(pins.constraints, pins.keep, pins.bypass, pins.padded, pins.free),
+        Pins(pins.constraints, pins.keep, pins.bypass, pins.padded, pins.free, imperfect=pins.imperfect),
         problem.max_cycles,
     )
     if problem != known:
         return None
     machine, compute, rules = problem.machine, problem.machine.compute, problem.machine.rules
-    return {
+    cut = {"imperfect": True} if pins.imperfect else {}
+    return cut | {
         "objective": OBJECTIVES[problem.objective],
         "loops": problem.bounds,
         "operands": [_operand(operand) for operand in _in_order(problem)],

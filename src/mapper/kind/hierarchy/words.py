@@ -53,6 +53,11 @@ CLOSED = {
     "arrangements by tiles": "opened level by level from outside; every tile, with every order that counts, reaches "
     "the claimed value with what levels inside cost at least (lemmas Run, Slide, Coincide, Orders and Least)",
     "tiles": "the tiles with orders of which that was computed",
+    "arrangements by trips": "no trips that are allowed cut some loop",
+    "arrangements by cuts": "one loop after the other is cut, until the least of what is cut and of the rest reaches "
+    "the claimed value, or no tiles fit (lemmas Digits, Once, Again and Meet)",
+    "cells of cuts": "the choices of cuts of which that was computed",
+    "cuts order by order": "those that were costed in every order, none of which is better",
 }
 """Why an arrangement is closed, by what the checker calls it."""
 
@@ -76,7 +81,7 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     counts = reason.partition("closed: ")[2].split(", ")
     found = {name: int(count) for count, _, name in (one.partition(" ") for one in counts) if count.isdigit()}
     lines.append("The checker costs the document's mapping with its own model and finds the claimed value.")
-    arrangements = sum(count for name, count in found.items() if name != "tiles")
+    arrangements = sum(count for name, count in found.items() if name.startswith("arrangements"))
     lines.append(
         f"Evidence: what levels keep and which loops run in space leave {counted(arrangements, 'arrangement')}, each "
         "of which is closed:"
