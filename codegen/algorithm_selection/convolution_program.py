@@ -21,15 +21,13 @@ from mapper.codegen.algorithm_selection.instruction import (
 )
 from mapper.codegen.algorithm_selection.load_program import loads, reads_written
 from mapper.codegen.algorithm_selection.path import grid_path, tile_path
-from mapper.codegen.algorithm_selection.piece import Piece, pieces
+from mapper.codegen.algorithm_selection.piece import Part, Piece, groups_of, kernel_parts, part_step, pieces
 from mapper.codegen.algorithm_selection.pool_program import check_pooled, pooled_move, results_of
 from mapper.codegen.algorithm_selection.store_program import plain, positions, store
-from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import (
     Control,
     ConvolutionStep,
     Region,
-    convolution_step,
 )
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall
@@ -78,44 +76,6 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class Part:
-    """Of a layer whose kernels do not fit the buffer: maps ``first`` to ``end`` (of ``maps``) and rows ``top`` to
-    ``bottom`` of the kernel matrix. Sums of rows but the last stay where they are. ``kept``: the whole input is one
-    piece, and stays in its buffer for all parts."""
-
-    first: int
-    end: int
-    maps: int
-    top: int
-    bottom: int
-    rows: int
-    kept: bool = False
-
-    @property
-    def begins(self) -> bool:
-        return self.top == 0
-
-    @property
-    def ends(self) -> bool:
-        return self.bottom == self.rows
-
-
-def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], kept: bool = False) -> tuple[Part, ...]:
-    """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
-    makes the layer; a part has whole groups. ``kept``: for each the input is still there."""
-    maps, rows, groups = step.shape.out_channels, step.weight_rows, step.shape.groups
-    if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
-        parts = (1, parts[1])
-    wide = -(-groups // parts[1]) * (maps // groups) if groups > 1 else -(-maps // parts[1])
-    deep = -(-rows // parts[0])
-    return tuple(
-        Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows, kept)
-        for first in range(0, maps, wide)
-        for top in range(0, rows, deep)
-    )
-
-
-@dataclass(frozen=True)
 class ConvolutionProgram:
     """``kernels`` may run as soon as the layer before multiplies for the first time, after which the other half of the
     kernel buffer is free, and ``loads``, if they do not wait for what that stores (``ahead``), as soon as it multiplies
@@ -158,14 +118,14 @@ def convolution(
     source, target = control.region(step.input), control.region(step.output)
     part = part or kernel_parts(step, (1, 1))[0]
     held, holds = (None if stays is None else stays.get(one) for one in (step.input, step.output))
-    whole, step = step, _part_step(step, part)
+    whole, step = step, part_step(step, part)
     # Sub-maps that already lie one after another are not cut by rows.
     if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
         count = 1
     grouped = step.weight_columns < step.shape.out_channels
     cut = pieces(whole if grouped else step, count)
     if grouped:
-        cut = tuple(replace(one, step=_groups(one.step, part)) for one in cut)
+        cut = tuple(replace(one, step=groups_of(one.step, part)) for one in cut)
     if pooled is not None:
         check_pooled(step, pooled, target, len(cut) // step.shape.batch)
     for one in cut:
@@ -259,33 +219,6 @@ def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, 
         longest = max(longest, source.walk.height * source.walk.width)
     if longest > 0xFFFF:
         raise InputError(whole.name, whole.algorithm, f"needs a matrix of {longest} rows; Verilog has 65535")
-
-
-def _part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
-    """The layer that a part of the maps is."""
-    if part.end - part.first == part.maps:
-        return step
-    if step.shape.groups > 1:
-        return _groups(step, part)
-    shape = replace(step.shape, out_channels=part.end - part.first)
-    choice = Choice(step.algorithm, step.dataflow)
-    own = convolution_step(step.name, shape, choice, load=step.load, relu=step.relu)
-    address = step.weight_address + part.first
-    return replace(own, weight_address=address, input=step.input, output=step.output)
-
-
-def _groups(step: ConvolutionStep, part: Part) -> ConvolutionStep:
-    """The products of a part's groups; the input is that of all."""
-    maps = part.end - part.first
-    calls = tuple(
-        replace(
-            one, weight_column=one.weight_column - part.first, output_column=one.output_column - part.first
-        )
-        for one in step.calls
-        if part.first <= one.output_column < part.end
-    )
-    address = step.weight_address + part.first
-    return replace(step, weight_address=address, weight_columns=maps, output_columns=maps, calls=calls)
 
 
 def _scales(step: ConvolutionStep, address: int, third: int, part: Part) -> Move:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution, kernel_parts
-from mapper.codegen.algorithm_selection.piece import Limits
+from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution
+from mapper.codegen.algorithm_selection.piece import Limits, kernel_parts
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep

@@ -1,4 +1,5 @@
-"""A convolution cut into pieces of its output's rows, each of them a convolution of fewer rows; what cuts keep to.
+"""A convolution cut into pieces of its output's rows, each of them a convolution of fewer rows, and into parts of its
+kernels; what cuts keep to.
 
 What the buffers hold is a piece, so that no layer is too large for them; and while one piece is multiplied, the next
 is loaded and the one before is stored.
@@ -39,6 +40,44 @@ class Piece:
     image: int
     input_row: int
     output_row: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a layer whose kernels do not fit the buffer: maps ``first`` to ``end`` (of ``maps``) and rows ``top`` to
+    ``bottom`` of the kernel matrix. Sums of rows but the last stay where they are. ``kept``: the whole input is one
+    piece, and stays in its buffer for all parts."""
+
+    first: int
+    end: int
+    maps: int
+    top: int
+    bottom: int
+    rows: int
+    kept: bool = False
+
+    @property
+    def begins(self) -> bool:
+        return self.top == 0
+
+    @property
+    def ends(self) -> bool:
+        return self.bottom == self.rows
+
+
+def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], kept: bool = False) -> tuple[Part, ...]:
+    """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
+    makes the layer; a part has whole groups. ``kept``: for each the input is still there."""
+    maps, rows, groups = step.shape.out_channels, step.weight_rows, step.shape.groups
+    if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
+        parts = (1, parts[1])
+    wide = -(-groups // parts[1]) * (maps // groups) if groups > 1 else -(-maps // parts[1])
+    deep = -(-rows // parts[0])
+    return tuple(
+        Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows, kept)
+        for first in range(0, maps, wide)
+        for top in range(0, rows, deep)
+    )
 
 
 def pieces(step: ConvolutionStep, count: int) -> tuple[Piece, ...]:
@@ -87,3 +126,30 @@ def _reach(shape: Convolution, first: int, end: int) -> tuple[int, int]:
 def _reads(shape: Convolution, first: int, end: int) -> bool:
     low, high = _reach(shape, first, end)
     return low < shape.input_size[0] and high > 0
+
+
+def part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
+    """The layer that a part of the maps is."""
+    if part.end - part.first == part.maps:
+        return step
+    if step.shape.groups > 1:
+        return groups_of(step, part)
+    shape = replace(step.shape, out_channels=part.end - part.first)
+    choice = Choice(step.algorithm, step.dataflow)
+    own = convolution_step(step.name, shape, choice, load=step.load, relu=step.relu)
+    address = step.weight_address + part.first
+    return replace(own, weight_address=address, input=step.input, output=step.output)
+
+
+def groups_of(step: ConvolutionStep, part: Part) -> ConvolutionStep:
+    """The products of a part's groups; the input is that of all."""
+    maps = part.end - part.first
+    calls = tuple(
+        replace(
+            one, weight_column=one.weight_column - part.first, output_column=one.output_column - part.first
+        )
+        for one in step.calls
+        if part.first <= one.output_column < part.end
+    )
+    address = step.weight_address + part.first
+    return replace(step, weight_address=address, weight_columns=maps, output_columns=maps, calls=calls)

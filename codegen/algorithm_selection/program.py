@@ -15,7 +15,6 @@ from mapper.codegen.algorithm_selection.convolution_program import (
     Turns,
     accumulator,
     convolution,
-    kernel_parts,
 )
 from mapper.codegen.algorithm_selection.instruction import (
     FETCH,
@@ -25,7 +24,7 @@ from mapper.codegen.algorithm_selection.instruction import (
     Room,
     control_words,
 )
-from mapper.codegen.algorithm_selection.piece import Limits
+from mapper.codegen.algorithm_selection.piece import Limits, kernel_parts
 from mapper.codegen.algorithm_selection.pool_program import max_pool
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep

@@ -38,9 +38,9 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
     for at, (name, choice) in enumerate(zip(network.names, selection.choices, strict=True)):
         now = running_time_at(network, at, choice, selection.array, selection.on_chip)
         array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
-        waits, pool = int(waiting(network, at, now, before)[0]), _waiting_pool(network, at)
-        if pool is not None:
-            late[pool] = waits + int(now.beside[0])
+        waits, held_up = int(waiting(network, at, now, before)[0]), _waiting_pool(network, at)
+        if held_up is not None:
+            late[held_up] = waits + int(now.beside[0])
             waits = -int(now.beside[0])
         found[name] = Causes(array, total - array + min(0, waits), max(0, waits))
         before = now

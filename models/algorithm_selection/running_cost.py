@@ -173,7 +173,8 @@ def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: Running
     kernels = late(time.kernels, before.own) + before.shared
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
-        return np.maximum(kernels, -hidden(time.own, before.own, network.machine.engines))
+        early = -hidden(time.own, before.own, network.machine.engines)
+        return np.asarray(np.maximum(kernels, early), np.int64)
     # Kernels hold up a max pool, and a layer beside one that adds if they are not in before that.
     waits = np.maximum(0, kernels) - time.beside
     return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.codegen.algorithm_selection.instruction import DATAFLOWS, Call, Dataflow, Gemm, Move
+from mapper.codegen.algorithm_selection.instruction import DATAFLOWS, Call, Dataflow, Gemm, Instruction, Move
 from mapper.codegen.algorithm_selection.path import grid_path, lines_path
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
@@ -51,7 +51,7 @@ def test_products_of_any_size_at_any_place_of_the_buffers(
     right = random.integers(-128, 128, (high2, wide2))
     end = left.size + right.size
     calls = data.draw(st.integers(1, 3))
-    instructions = [
+    instructions: list[Instruction] = [
         Move("dram", "input", lines_path(high1, wide1, 0), grid_path(high1, wide1), rows=(0, high1)),
         Move("dram", "kernel", lines_path(high2, wide2, left.size), grid_path(high2, wide2), rows=(0, high2)),
         Gemm(
@@ -90,7 +90,8 @@ def test_layers_of_any_shape_in_any_algorithm(
     array: tuple[int, int], algorithms: list[Algorithm], data: st.DataObject
 ) -> None:
     shape = data.draw(layers())
-    algorithm = data.draw(st.sampled_from(algorithms if shape.kernel[0] > 1 else ["im2col"]))
+    pointwise: list[Algorithm] = ["im2col"]
+    algorithm = data.draw(st.sampled_from(algorithms if shape.kernel[0] > 1 else pointwise))
     dataflow: Dataflow = data.draw(st.sampled_from(DATAFLOWS))
     run_layer(array, shape, Choice(algorithm, dataflow), count=data.draw(st.integers(1, 3)))
 
