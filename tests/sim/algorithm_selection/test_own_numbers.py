@@ -25,7 +25,6 @@ from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.quantisation import QuantisedTensor
-from tests.sim.algorithm_selection.overlay_bench import machine
 from tests.sim.algorithm_selection.quantised import (
     averaged_file,
     constant_file,
@@ -36,6 +35,7 @@ from tests.sim.algorithm_selection.quantised import (
     quantised_file,
     rectified_constant_file,
 )
+from tests.sim.algorithm_selection.rtl.overlay_bench import machine
 
 
 def sequence_of(network: LayerNetwork) -> Control:

@@ -8,7 +8,7 @@ import pytest
 
 from mapper.codegen.algorithm_selection.overlay import RTL, verilog
 from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, elaborate, synthesise, yosys
-from tests.sim.algorithm_selection.overlay_bench import sizes
+from tests.sim.algorithm_selection.rtl.overlay_bench import sizes
 
 needs_yosys = pytest.mark.skipif(yosys() is None, reason=MISSING)
 pytestmark = pytest.mark.slow

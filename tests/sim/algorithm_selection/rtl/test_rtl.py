@@ -35,7 +35,7 @@ from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
 from mapper.sim.algorithm_selection.rtl.machine import RtlRun, lint
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import Convolution
-from tests.sim.algorithm_selection.overlay_bench import layer_control, run, sizes
+from tests.sim.algorithm_selection.rtl.overlay_bench import layer_control, run, sizes
 
 ARRAYS = [(4, 4), (3, 5)]
 PRODUCTS = [(4, 4, 4), (1, 1, 1), (7, 9, 10), (13, 2, 3), (2, 3, 17), (20, 31, 5)]

@@ -28,8 +28,8 @@ from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-from tests.sim.algorithm_selection.overlay_bench import machine, sizes
 from tests.sim.algorithm_selection.quantised import QuantisedBuilder
+from tests.sim.algorithm_selection.rtl.overlay_bench import machine, sizes
 from tests.sim.trace_partition.onnx_layer import layers, model, node
 
 ROOM = Limits(tensor=1 << 14)

@@ -30,7 +30,7 @@ from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-from tests.sim.algorithm_selection.overlay_bench import DRAM_WORDS, layer_control, machine, sizes
+from tests.sim.algorithm_selection.rtl.overlay_bench import DRAM_WORDS, layer_control, machine, sizes
 
 
 def small_network(folder: Path) -> LayerNetwork:

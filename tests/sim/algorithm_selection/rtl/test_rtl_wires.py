@@ -13,8 +13,8 @@ from mapper.codegen.algorithm_selection.program import depths
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.timing import block_rows, gemm_cycles
 from mapper.workloads.nest.layer_nest import Convolution
-from tests.sim.algorithm_selection.overlay_bench import run, sizes
-from tests.sim.algorithm_selection.test_rtl import held_against_timeline, run_layer
+from tests.sim.algorithm_selection.rtl.overlay_bench import run, sizes
+from tests.sim.algorithm_selection.rtl.test_rtl import held_against_timeline, run_layer
 
 ARRAYS = [(1, 2), (5, 4)]
 """A single row, whose second wire has no rows; and segments of three and of two rows."""
