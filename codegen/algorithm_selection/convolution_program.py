@@ -98,6 +98,7 @@ def convolution(
     count: int = 1,
     given: Given | None = None,
     part: Part | None = None,
+    *,
     stays: Mapping[str, int] | None = None,
     pooled: Pooled | None = None,
 ) -> ConvolutionProgram:
@@ -119,17 +120,9 @@ def convolution(
     part = part or kernel_parts(step, (1, 1))[0]
     held, holds = (None if stays is None else stays.get(one) for one in (step.input, step.output))
     whole, step = step, part_step(step, part)
-    # Sub-maps that already lie one after another are not cut by rows.
-    if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
-        count = 1
-    grouped = step.weight_columns < step.shape.out_channels
-    cut = pieces(whole if grouped else step, count)
-    if grouped:
-        cut = tuple(replace(one, step=groups_of(one.step, part)) for one in cut)
+    cut = _cut(whole, step, part, count, (source, target))
     if pooled is not None:
         check_pooled(step, pooled, target, len(cut) // step.shape.batch)
-    for one in cut:
-        _check_rows(one.step, step, source, target)
     turns.kernel ^= 1
     if part.begins:
         turns.scale = (turns.scale + 1) % SCALE_ROOMS
@@ -165,7 +158,7 @@ def convolution(
             leaving = [pooled_move(leaving[0], one, step, target, pooled, (_pitch(one.step), part.first))]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
-    ahead = None
+    ahead: tuple[Move, ...] | None = None
     if not waits and len(loaded) == 1 and (loaded[0].source == "dram" or held is not None):
         # What the layer before the last stored may still be on its way.
         earlier: tuple[Engine, ...] = ("output",) if _writes(control, turns.earlier, source) else ()
@@ -177,6 +170,26 @@ def convolution(
     # No further product says that the last one is done.
     last = tuple(replace(one, waits=("array",)) if at == 0 else one for at, one in enumerate(leaving))
     return ConvolutionProgram(kernels, tuple(loaded), tuple(first), tuple(rest), last, ahead)
+
+
+def _cut(
+    whole: ConvolutionStep, step: ConvolutionStep, part: Part, count: int, regions: tuple[Region, Region]
+) -> tuple[Piece, ...]:
+    """The pieces of a layer, or of ``step``, the layer that a part of its maps is.
+
+    Raises: InputError if one has too many rows or columns.
+    """
+    source, target = regions
+    # Sub-maps that already lie one after another are not cut by rows.
+    if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
+        count = 1
+    grouped = step.weight_columns < step.shape.out_channels
+    cut = pieces(whole if grouped else step, count)
+    if grouped:
+        cut = tuple(replace(one, step=groups_of(one.step, part)) for one in cut)
+    for one in cut:
+        _check_rows(one.step, step, source, target)
+    return cut
 
 
 def _writes(control: Control, written: str, source: Region) -> bool:

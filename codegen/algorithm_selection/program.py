@@ -154,7 +154,10 @@ class _Making:
             cut = kernel_parts(step, parts, kept)
             given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
             pooled = self.limits.pooled.get(step.name)
-            made = [convolution(self.control, step, *given_to, part, self.stays, pooled) for part in cut]
+            made = [
+                convolution(self.control, step, *given_to, part, stays=self.stays, pooled=pooled)
+                for part in cut
+            ]
             if pooled is not None:
                 self.pooled[step.name] = pooled.name
             return made

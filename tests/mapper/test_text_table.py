@@ -61,7 +61,7 @@ def test_rows_of_another_length_than_the_heading_are_refused() -> None:
         ),
         (
             ("lenet5", "--arch", "dynamap-u200", *NO_SEARCH, "bl3"),
-            ["layer", "algorithm", "dataflow", "cycles", "utilisation"],
+            ["layer", "algorithm", "dataflow", "parts", "cycles", "utilisation"],
             ["conv1", "conv2"],
         ),
         (
