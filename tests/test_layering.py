@@ -215,9 +215,11 @@ PLACES = {
 
 def test_what_a_signal_must_find_again_is_started_in_its_place() -> None:
     found = set()
+    names = {call.partition(".")[2] for call in PLACES} | {"TemporaryDirectory"}
     for path in modules():
-        own = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text())):
+        own, text = str(path.relative_to(ROOT)), path.read_text()
+        # Most modules have none of the names: they are not read as Python.
+        for node in ast.walk(ast.parse(text)) if any(name in text for name in names) else ():
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 call = f"{node.value.id}.{node.attr}"
                 found.add(call)

@@ -17,7 +17,7 @@ from tests.fuzz.engine import Report, drawn_inputs
 from tests.fuzz.guard import Guard
 from tests.fuzz.reader import Find, Reader
 
-INPUTS = 25
+INPUTS = 15
 FORKING = "onnx"
 ONE = [name for name, reader in READERS.items() if reader.share == 1 and name != FORKING]
 COMMANDS = ("command-pbqp-text", "command-snowflake", "command-mapping")

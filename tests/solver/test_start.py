@@ -55,6 +55,11 @@ EXACT = [
     ("lenet5/conv1", "snowflake-2cc", "traffic", Options(), "greedy", "auto"),
 ]
 
+LONG = [
+    ("lenet5", "dynamap-u200", "edp", Options(), "random", "auto"),
+]
+"""What is proven three times, and takes long: its method is tried with another objective too."""
+
 
 @cache
 def posed(workload: str, arch: str, objective: str, fixed: str) -> PosedProblem:
@@ -73,7 +78,10 @@ def start_of(problem: Any, found: Outcome[Any], objective: str, bound: float | N
     return Start(problem, found.mapping, found.value, bound, "before", objective == "throughput")
 
 
-@pytest.mark.parametrize(("workload", "arch", "objective", "options", "poor", "exact"), EXACT)
+@pytest.mark.parametrize(
+    ("workload", "arch", "objective", "options", "poor", "exact"),
+    [pytest.param(*one, marks=pytest.mark.slow if one in LONG else ()) for one in EXACT],
+)
 def test_a_start_changes_no_proven_optimum(
     workload: str, arch: str, objective: str, options: Options, poor: str, exact: str
 ) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from contextlib import redirect_stdout, suppress
+from functools import cache
 from typing import Any
 
 import typer
@@ -85,10 +86,16 @@ def _usage(message: str) -> str:
     return message if choice is None else meant(choice[1], re.findall(r"'([^']*)'", choice[2])) + message
 
 
+@cache
+def _commands() -> Any:
+    """All commands with their options: who calls several from one process waits for them once."""
+    return typer.main.get_command(app)
+
+
 def _tried() -> tuple[int, str | None]:
     """The exit code, and what went wrong in a line."""
     try:
-        code = app(standalone_mode=False)
+        code = _commands()(standalone_mode=False)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0, None
     except InputError as error:

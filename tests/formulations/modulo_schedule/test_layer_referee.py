@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import pytest
@@ -57,6 +58,7 @@ def layers_only(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, name, lambda *_: None)
 
 
+@cache
 def tuned() -> tuple[LayerProblem, LayerMapping]:
     problem = LayerProblem(POOL, machine())
     mapping = exhaustive(problem, Effort(), 1).mapping

@@ -83,8 +83,18 @@ def test_no_bound_of_a_tile_of_a_layer_of_any_work_is_above_its_cost(count: int)
     assert found > count
 
 
-@pytest.mark.parametrize("objective", ["latency", "traffic", "energy"])
-@pytest.mark.parametrize("sharing", [1, 2])
+@pytest.mark.parametrize(
+    ("sharing", "objective"),
+    [
+        (1, "latency"),
+        (1, "traffic"),
+        (2, "energy"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in ((1, "energy"), (2, "latency"), (2, "traffic"))
+        ),
+    ],
+)
 def test_no_bound_of_a_box_is_above_that_of_a_tile_in_it(objective: Objective, sharing: int) -> None:
     """Of a convolution, one with partial windows and a residual, and a pool; every tile is in one box."""
     first = layer("conv1", view("image", 5, 3, 5), 9, 3)

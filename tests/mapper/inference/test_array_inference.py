@@ -113,16 +113,15 @@ def test_numbers_beyond_the_words_of_an_input_are_counted(u_net: Path) -> None:
     assert loaded.saturated == 3
 
 
-@pytest.mark.parametrize("mode", ["layer-by-layer", "mixed"])
-def test_every_mode_runs_and_makes_the_same(tmp_path: Path, mode: str) -> None:
+def test_every_mode_runs_and_makes_the_same(tmp_path: Path) -> None:
     given = image(1, 3, 8, 10)
     answers = []
-    for fix in ({}, {"mode": mode}):
+    for fix in ({}, {"mode": "layer-by-layer"}, {"mode": "mixed"}):
         loaded, _ = generated(tmp_path, onnx_network.squeeze_and_excite(), fix=fix)
         answer = loaded.run(given)
         assert isinstance(answer, np.ndarray)
         answers.append(answer)
-    assert np.array_equal(answers[0], answers[1])
+    assert all(np.array_equal(answers[0], answer) for answer in answers[1:])
 
 
 def test_files_that_were_changed_or_are_missing_are_refused(u_net: Path, tmp_path: Path) -> None:

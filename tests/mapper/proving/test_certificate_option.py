@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,24 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return call
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a solution and its proofs."""
+    folder = tmp_path_factory.mktemp("solved")
+    words = ("solve", LAYER, "-o", folder / "solution.json", "--certificate", folder / "proofs.json")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["mapper", *map(str, words), "--store", "none"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert not ended.value.code
+    return folder
+
+
 @pytest.fixture
-def solved(run: Run, tmp_path: Path) -> tuple[Path, Path]:
-    """A solution and its proofs."""
-    solution, proofs = tmp_path / "solution.json", tmp_path / "proofs.json"
-    code, _, error = run("solve", LAYER, "-o", solution, "--certificate", proofs, "--store", "none")
-    assert code == 0, error
+def solved(made: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A solution and its proofs, to be changed."""
+    names = ("solution.json", "proofs.json")
+    solution, proofs = (Path(shutil.copy(made / name, tmp_path / name)) for name in names)
     return solution, proofs
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 import mapper
 from mapper.api.side_by_side import side_by_side
 from mapper.api.solution import Solution
+from mapper.kind.part import Options
 from mapper.kind.trace_partition.picture import _stretches
 from mapper.reporting.colour import CAUSES, FURTHER, OPERANDS, colours
 from mapper.reporting.cost_section import UNITS
@@ -147,10 +148,16 @@ def test_an_instance_without_a_machine_is_drawn_and_reduced(opened: Opened, tmp_
     assert page.locator(".edge.made.shown").count() == 1
 
 
-def test_a_partition_shows_when_every_layer_loads_computes_and_stores(opened: Opened) -> None:
-    solution = mapper.solve("lenet5", "snowflake-1cc")
-    page = opened(solution)
-    parts = solution.to_json()["parts"]
+@pytest.fixture(scope="module")
+def partitioned() -> Solution:
+    return mapper.solve("lenet5", "snowflake-1cc")
+
+
+def test_a_partition_shows_when_every_layer_loads_computes_and_stores(
+    opened: Opened, partitioned: Solution
+) -> None:
+    page = opened(partitioned)
+    parts = partitioned.to_json()["parts"]
     drawn = [one.get_attribute("data-layer") for one in page.locator(".timelines figure").all()]
     assert drawn == [part["name"] for part in parts]
     for lane, step in (("load", "load"), ("compute", "compute"), ("store", "store")):
@@ -262,8 +269,8 @@ def test_an_axis_says_what_it_counts_in_a_unit_of_its_size(opened: Opened, tiled
     assert energy.locator("figcaption").inner_text().startswith("rf 63.8%, dram 27.2%")
 
 
-def test_no_quantity_of_a_partition_is_drawn_twice(opened: Opened) -> None:
-    page = opened(mapper.solve("lenet5", "snowflake-1cc"))
+def test_no_quantity_of_a_partition_is_drawn_twice(opened: Opened, partitioned: Solution) -> None:
+    page = opened(partitioned)
     said = page.locator("svg.chart").evaluate_all("found => found.map(one => one.getAttribute('aria-label'))")
     assert len(said) == len(set(said)) and sum("cycles by cause" in one for one in said) == 1
 
@@ -297,7 +304,7 @@ def test_a_stretch_of_work_is_as_dark_as_it_is_busy() -> None:
 
 
 def test_trade_offs_are_a_table_and_a_chart(opened: Opened) -> None:
-    found = mapper.front("mnist-tcpa", "tcpa-4x4")
+    found = mapper.front("mnist-tcpa", "tcpa-4x4", options=Options(max_pes=8))
     page = opened(found.to_json())
     assert page.locator("table.front tbody tr").count() == len(found.points)
     assert "(all)" in page.locator("h2").inner_text()

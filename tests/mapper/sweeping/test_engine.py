@@ -37,7 +37,7 @@ from mapper.workloads.document import InputError
 
 LAYERS = "resnet-dmazerunner"
 LAYER = "resnet-dmazerunner/conv5_2"
-GRID = {"rf.bytes": [128, 256, 512, 1024]}
+GRID = {"rf.bytes": [256, 1024]}
 
 
 class Stillborn(PrivateWorker):
@@ -145,7 +145,7 @@ def test_what_is_proven_in_the_store_is_no_task(
 ) -> None:
     search = Search(store=Store(tmp_path / "s.sqlite"))
     sweep(LAYERS, None, GRID, search=search, engine=engine)
-    assert len(Store(tmp_path / "s.sqlite").entries()) == 24
+    assert len(Store(tmp_path / "s.sqlite").entries()) == 12
     monkeypatch.setattr(DaskEngine, "_handed_out", None)
     assert answers(sweep(LAYERS, None, GRID, search=search, engine=engine)) == here
 
@@ -238,7 +238,7 @@ def test_a_store_that_holds_a_part_of_the_grid_does_not_end_the_sweep(
     tmp_path: Path, engine: DaskEngine, here: list[Any]
 ) -> None:
     search = Search(store=Store(tmp_path / "s.sqlite"))
-    sweep(LAYERS, None, {"rf.bytes": [256, 1024]}, search=search)
+    sweep(LAYERS, None, {"rf.bytes": [256]}, search=search)
     assert answers(sweep(LAYERS, None, GRID, search=search, engine=engine)) == here
 
 

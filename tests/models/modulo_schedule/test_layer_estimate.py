@@ -111,7 +111,9 @@ def longest_path(kernel: Kernel, machine: CgraMachine) -> int:
     return max(issue)
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(
+    "network", [pytest.param(one, marks=pytest.mark.slow if one == "squeezenet" else ()) for one in NETWORKS]
+)
 def test_operations_and_live_ins_are_those_of_the_kernel(network: str) -> None:
     for nest, box in drawn_boxes(network, 1):
         counted, kernel = estimated(nest, box, machine_of()), kernel_of(nest, box)

@@ -128,7 +128,7 @@ def test_whole_pj_are_the_nearest_and_of_two_the_even_one(steps: int, per_pj: in
     assert cost.whole_pj(steps, per_pj) == pj == round(Fraction(steps, per_pj))
 
 
-@drawn(40)
+@drawn(20)
 @given(problems())
 def test_no_mapping_costs_more_than_the_largest(problem: TilingProblem) -> None:
     nest, anything = problem.nest, problem.machine

@@ -151,7 +151,7 @@ def moved(transfers: Sequence[Transfer]) -> int:
     return 2 * sum(transfer.total_words for transfer in transfers)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(derandomize=True, deadline=None, max_examples=12)
 @given(st.data())
 def test_a_layer_takes_the_time_of_its_events(data: st.DataObject) -> None:
     layer = data.draw(layers())

@@ -29,7 +29,7 @@ from tests.models.trace_partition.example import (
 from tests.models.trace_partition.step_run import StepMachine
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
+@settings(derandomize=True, deadline=None, max_examples=35)
 @given(st.data())
 def test_the_steps_of_any_mapping_compute_the_layer(data: st.DataObject) -> None:
     layer = data.draw(layers())

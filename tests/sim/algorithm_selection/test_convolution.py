@@ -78,7 +78,7 @@ def check(shape: Convolution, choice: Choice, seed: int) -> None:
 
 
 @given(shapes(), st.sampled_from(CHOICES[:2]), st.integers(0, 99))
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=60)
 def test_gemm_algorithms_equal_onnxruntime_for_any_shape(
     shape: Convolution, choice: Choice, seed: int
 ) -> None:

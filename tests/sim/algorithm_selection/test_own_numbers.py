@@ -63,7 +63,9 @@ def equals_onnxruntime(network: LayerNetwork, seed: int) -> Run:
     return run
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 5))]
+)
 def test_a_quantised_network_gives_the_integers_of_onnxruntime(seed: int, tmp_path: Path) -> None:
     path = quantised_file(tmp_path, seed, signed=seed % 2 == 1, per_map=seed % 3 == 0)
     equals_onnxruntime(read_network(str(path), None, NO_DIMS).value, seed)
@@ -92,16 +94,21 @@ def test_operators_on_integers_give_those_of_onnxruntime(tmp_path: Path) -> None
     equals_onnxruntime(network, 2)
 
 
-@pytest.mark.parametrize(
-    ("shape", "floats", "first", "signed"),
-    [
-        ((), False, False, False),
-        ((5, 1, 1), True, False, True),
-        ((1, 5, 8, 8), False, True, True),
-        ((8,), True, True, False),
-    ],
-)
-@pytest.mark.parametrize("op", ["Add", "Sub", "Mul", "Div"])
+CONSTANTS: list[tuple[tuple[int, ...], bool, bool, bool]] = [
+    ((), False, False, False),
+    ((5, 1, 1), True, False, True),
+    ((1, 5, 8, 8), False, True, True),
+    ((8,), True, True, False),
+]
+MEETING = [
+    pytest.param(op, *one, marks=() if place == at else pytest.mark.slow)
+    for place, op in enumerate(("Add", "Sub", "Mul", "Div"))
+    for at, one in enumerate(CONSTANTS)
+]
+"""Every operator and every constant; `make slow` has every operator with every constant."""
+
+
+@pytest.mark.parametrize(("op", "shape", "floats", "first", "signed"), MEETING)
 def test_a_constant_that_meets_integers_gives_those_of_onnxruntime_beside_the_overlay(
     op: str, shape: tuple[int, ...], floats: bool, first: bool, signed: bool, tmp_path: Path
 ) -> None:

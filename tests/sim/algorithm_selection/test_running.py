@@ -35,7 +35,14 @@ def posed(network: LayerNetwork, max_pes: int = 0) -> SelectionProblem:
 
 
 @pytest.mark.parametrize(
-    ("name", "pes"), [("mnist-tcpa", 64), ("lenet5", 64), ("lenet5", 0), ("cifar10", 256), ("squeezenet", 0)]
+    ("name", "pes"),
+    [
+        ("mnist-tcpa", 64),
+        ("lenet5", 64),
+        ("lenet5", 0),
+        ("cifar10", 256),
+        pytest.param("squeezenet", 0, marks=pytest.mark.slow),
+    ],
 )
 def test_the_program_takes_the_model_s_cycles_within_5_percent(name: str, pes: int) -> None:
     network = load_layers(name)

@@ -14,6 +14,10 @@ from mapper.workloads.graph.kernel_source import kernel_names, load_kernel
 
 GRIDS = tuple(f"{family}-{side}x{side}" for family in ("mesh", "torus") for side in (2, 3, 4, 5))
 KERNELS = tuple(name for name, _ in kernel_names())
+MACHINES = (*srp_names(), *GRIDS, "left-memory-4x4")
+LARGE = {"butterfly", "conv3x3"}
+"""Kernels of many operations, which run on a few arrays in `make test` and on all in `make slow`."""
+FEW = {"srp-2x2", "srp-4x4", "torus-3x3"}
 
 
 def runs_right(kernel_name: str, machine_name: str) -> None:
@@ -29,7 +33,15 @@ def runs_right(kernel_name: str, machine_name: str) -> None:
     assert found["cost_simulated"]["cycles"] == (kernel.trip_count + schedule.stages - 1) * schedule.ii
 
 
-@pytest.mark.parametrize("machine", [*srp_names(), *GRIDS, "left-memory-4x4"])
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("kernel", "machine"),
+    [
+        pytest.param(
+            kernel, machine, marks=pytest.mark.slow if kernel in LARGE and machine not in FEW else ()
+        )
+        for kernel in KERNELS
+        for machine in MACHINES
+    ],
+)
 def test_every_kernel_on_every_array_leaves_the_memory_of_the_reference(kernel: str, machine: str) -> None:
     runs_right(kernel, machine)

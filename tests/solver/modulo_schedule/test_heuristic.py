@@ -93,8 +93,23 @@ def _holds(problem: ModuloProblem, method: Search) -> int:
     return outcome.mapping.ii
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("size", [2, 3])
+HARD = {(2, "skip"), (2, "late"), (2, "twin"), (2, "ladder"), (3, "skip"), (3, "butterfly")}
+"""Kernels and sizes whose schedules are searched for long: `make slow` has them."""
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel"),
+    [
+        pytest.param(
+            size,
+            kernel,
+            id=f"{size}-{kernel.name}",
+            marks=pytest.mark.slow if (size, kernel.name) in HARD else (),
+        )
+        for size in (2, 3)
+        for kernel in KERNELS
+    ],
+)
 def test_iterative_scheduling_ends_at_mii_or_two_above(kernel: Kernel, size: int) -> None:
     machine = _grid(size, size, "torus" if size == 3 else "mesh")
     bound = mii(kernel.graph, machine).value

@@ -110,7 +110,7 @@ def test_sums_over_two_loops_unroll_the_outer_one_only_if_the_inner_one_is_whole
     assert {factors[2] for _, factors in found} == {1, 2, 4}
 
 
-@pytest.mark.parametrize("name", ["conv2", "pool1", "gemm2"])
+@pytest.mark.parametrize("name", [pytest.param("conv2", marks=pytest.mark.slow), "pool1", "gemm2"])
 def test_the_program_that_explain_shows_has_the_bound_as_its_optimum(name: str) -> None:
     problem = LayerProblem(load_layers(f"lenet5/{name}").layers[0], machine())
     formulation = LayerFormulation(problem)

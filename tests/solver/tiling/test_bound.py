@@ -64,7 +64,7 @@ def test_no_pe_receives_the_gaps_of_a_strided_index(method: object) -> None:
     assert outcome.proven and outcome.value == outcome.bound == 2971.5
 
 
-@drawn(60)
+@drawn(25)
 @given(problems())
 def test_the_bound_of_an_array_tile_is_met_by_its_cheapest_split(problem: TilingProblem) -> None:
     """Of each operand alone: the table is the least of ``noc_words`` over the splits that it could take part in."""

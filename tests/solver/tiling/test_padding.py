@@ -57,7 +57,7 @@ def least_over_all_bounds(posed: TilingProblem) -> int | None:
 
 
 def test_all_paddings_at_once_are_as_good_as_each_by_itself() -> None:
-    @settings(max_examples=15, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=7, deadline=None, derandomize=True, database=None)
     @given(problems())
     def holds(drawn: TilingProblem) -> None:
         posed = padded(drawn)

@@ -54,7 +54,7 @@ def test_branch_and_bound_finds_what_trying_everything_finds(
     assert tried.value is not None and bound_of(posed) <= tried.value
 
 
-@drawn(60)
+@drawn(20)
 @given(problems())
 def test_no_timeline_is_shorter_than_its_bound(posed: TilingProblem) -> None:
     """The bound is of all orders with the same reuse; it sees tiles by their rows in the tables of the search."""

@@ -38,7 +38,7 @@ def _pair(kernel: int = 1, first_kernel: int = 3) -> PartitionProblem:
 
 
 @given(problems(2))
-@settings(derandomize=True, deadline=None, max_examples=14)
+@settings(derandomize=True, deadline=None, max_examples=6)
 def test_exact_methods_agree_with_brute_force_and_no_heuristic_is_better(problem: PartitionProblem) -> None:
     truth = METHODS["brute-force"].search(problem, Effort())
     assert truth.proven

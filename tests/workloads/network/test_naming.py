@@ -84,7 +84,7 @@ def test_a_name_of_several_layers_is_refused_with_their_own_names() -> None:
         own_fix({"same.rf": "1"}, [("a", "same"), ("b", "same")])
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.dictionaries(st.text(max_size=12), st.text(max_size=12), max_size=4))
 def test_what_names_no_node_is_left_as_it_is(fix: dict[str, str]) -> None:
     assert own_fix(fix, [("conv1", "some long node name"), ("add1", "")]) == fix

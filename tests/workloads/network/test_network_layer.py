@@ -52,7 +52,9 @@ def test_layers_have_the_work_of_the_loop_nests(name: str) -> None:
     assert sum(layer.macs for layer in network.layers) == nests.macs
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow if one == "resnet50" else ()) for one in NETWORKS]
+)
 def test_the_sizes_of_a_convolution_are_those_of_its_loop_nest(name: str) -> None:
     layers = {layer.name: layer for layer in catalogue_layers(name).layers}
     nests = [layer for layer in load_network(name).layers if layer.op == "Conv"]

@@ -347,7 +347,7 @@ def test_kernels_are_loaded_in_parts_of_their_depth_and_their_maps(
 
 
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
-@pytest.mark.parametrize("parts", [2, 3, 4])
+@pytest.mark.parametrize("parts", [3, *(pytest.param(parts, marks=pytest.mark.slow) for parts in (2, 4))])
 @pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
 def test_the_input_stays_in_its_buffer_while_parts_of_the_maps_follow_one_another(
     algorithm: Algorithm, parts: int, dataflow: Dataflow

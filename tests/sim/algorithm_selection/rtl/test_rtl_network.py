@@ -113,11 +113,18 @@ def test_parts_of_a_concatenation_are_written_side_by_side(tmp_path: Path) -> No
     assert done[3].cycles == 0
 
 
-@pytest.mark.parametrize("parts", [{}, {"conv2": 3}, {"conv2": 2, "conv3": 3}, {"conv3": 2, "conv4": 2}])
-@pytest.mark.parametrize(
-    ("array", "algorithm", "dataflow"),
-    [((4, 4), "winograd", "NS"), ((4, 4), "im2col", "WS"), ((3, 5), "kn2row", "IS")],
-)
+PARTS = [{}, {"conv2": 3}, {"conv2": 2, "conv3": 3}, {"conv3": 2, "conv4": 2}]
+AHEAD = [
+    pytest.param(*one, parts, marks=() if at in (place, 3 - place) else pytest.mark.slow)
+    for place, one in enumerate(
+        (((4, 4), "winograd", "NS"), ((4, 4), "im2col", "WS"), ((3, 5), "kn2row", "IS"))
+    )
+    for at, parts in enumerate(PARTS)
+]
+"""Parts of two sorts with every algorithm; `make slow` has all of them."""
+
+
+@pytest.mark.parametrize(("array", "algorithm", "dataflow", "parts"), AHEAD)
 def test_inputs_and_parts_of_kernels_are_loaded_ahead(
     array: tuple[int, int], algorithm: Algorithm, dataflow: Dataflow, parts: dict[str, int], tmp_path: Path
 ) -> None:

@@ -33,7 +33,7 @@ def test_only_results_wait_for_all_rows() -> None:
 
 
 @pytest.mark.parametrize("array", ARRAYS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_products_of_any_size_at_any_place_of_the_buffers(
     array: tuple[int, int], data: st.DataObject
@@ -84,7 +84,7 @@ def layers(draw: st.DrawFn) -> Convolution:
     ("array", "algorithms"),
     [((5, 4), ["im2col", "kn2row", "winograd"]), ((4, 4), ["kn2row", "winograd", "winograd-4x4"])],
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_layers_of_any_shape_in_any_algorithm(
     array: tuple[int, int], algorithms: list[Algorithm], data: st.DataObject

@@ -58,7 +58,7 @@ def test_it_proves_what_trying_every_mapping_finds(seed: int, count: int) -> Non
     assert following >= count // 20
 
 
-@pytest.mark.parametrize(("seed", "count"), [(0, 10), *SLOW])
+@pytest.mark.parametrize(("seed", "count"), [(0, 3), *SLOW])
 def test_all_paddings_at_once_are_as_good_as_each_by_itself(seed: int, count: int) -> None:
     few = (
         posed
