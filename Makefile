@@ -5,7 +5,7 @@ READY := .venv/.ready
 TESTED := .venv/.tested
 DOCUMENTED := .venv/.documented
 
-.PHONY: solve test slow bench fuzz docs notebooks certify papers lint style types fast clean
+.PHONY: solve test compiled slow bench fuzz docs notebooks certify papers lint style types fast clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -37,9 +37,14 @@ lint: style types
 fast: style
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-# Types are checked on one core, beside the tests; a fault of either fails both.
+# Types are checked on one core, while the other compiles what most tests need: compiled by the tests, much of it is
+# compiled by each of their processes, or runs as plain Python until it is.
 test: $(TESTED)
-	$(MAKE) --jobs 2 --no-print-directory types fast
+	$(MAKE) --jobs 2 --no-print-directory types compiled
+	$(MAKE) --no-print-directory fast
+
+compiled: $(READY)
+	$(BIN)/mapper warm-up
 
 slow: $(TESTED)
 	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal --durations 20

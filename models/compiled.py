@@ -112,7 +112,10 @@ class Compiled:
         """What to call with ``arguments``, for which there is no machine code in this process."""
         limit = current()
         if limit is None:
-            found: Callable[..., Any] = compile_here(*arguments)
+            from mapper.models.compiling import alone
+
+            with alone(self):
+                found: Callable[..., Any] = compile_here(*arguments)
             return found
         return partial(limit.run, self, limit)
 

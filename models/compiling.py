@@ -214,12 +214,23 @@ def _listen(asked: queue.SimpleQueue[bytes]) -> None:
                 os._exit(0)
 
 
+@contextlib.contextmanager
+def alone(kernel: Compiled) -> Iterator[None]:
+    """While no other process compiles what lies in the kernel's folder: it waits for one that does, and may then read
+    from disk what it would have compiled as well."""
+    folder = Path(kernel.dispatcher._cache.cache_path)
+    with contextlib.ExitStack() as stack:
+        # In a folder that cannot be written to nothing is kept, and nobody is in the way.
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context((folder / LOCK).open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _compile(module: str, name: str, types: tuple[Any, ...]) -> None:
     kernel = getattr(import_module(module), name)
-    folder = Path(kernel.dispatcher._cache.cache_path)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(kernel):
         kernel.dispatcher.compile(types)
 
 

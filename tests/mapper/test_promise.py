@@ -20,9 +20,9 @@ BESIDE = (
     ("tiling", "depthwise"),
     ("modulo_schedule", "dot"),
     ("modulo_schedule", "histogram"),
-    ("pe_allocation", "depthwise"),
+    pytest.param("pe_allocation", "depthwise", marks=pytest.mark.slow),
 )
-"""Nests and kernels that are solved and run in seconds."""
+"""Nests and kernels that are solved and run in seconds, but for one: small nests on a TCPA are run in tests/sim/."""
 REFUSED = {
     ("pe_allocation", "conv3d"): "too many to execute",
     ("pe_allocation", "resnet-dmazerunner"): "a TCPA takes one",

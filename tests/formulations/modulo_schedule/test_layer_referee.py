@@ -60,7 +60,7 @@ def layers_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def tuned() -> tuple[LayerProblem, LayerMapping]:
-    problem = LayerProblem(POOL, machine())
+    problem = LayerProblem(pool_layer("MaxPool", (1, 1, 3, 3), window_of(2)), machine())
     mapping = exhaustive(problem, Effort(), 1).mapping
     assert mapping is not None
     return problem, mapping

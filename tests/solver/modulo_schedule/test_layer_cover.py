@@ -20,7 +20,7 @@ from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.network.heuristic.nest_tuning import SMALL_BODY, NestTuning
 from mapper.solver.modulo_schedule.network.heuristic.tuning import exhaustive, unoptimised
 from mapper.workloads.source import load_layers
-from tests.codegen.modulo_schedule.small_layer import activation, convolution_layer, window_of
+from tests.codegen.modulo_schedule.small_layer import activation, convolution_layer, product_layer, window_of
 
 
 def machine() -> CgraMachine:
@@ -136,7 +136,7 @@ def test_the_program_that_explain_shows_has_the_bound_as_its_optimum(name: str) 
 
 
 def test_what_tuning_finds_is_no_better_than_its_bound() -> None:
-    problem = LayerProblem(load_layers("lenet5/gemm2").layers[0], machine())
+    problem = LayerProblem(product_layer(1, 6, 4), machine())
     outcome = exhaustive(problem, Effort())
     assert outcome.mapping is not None and outcome.value is not None and outcome.bound is not None
     assert ideal_cycles(problem) <= outcome.bound <= outcome.value < 3 * outcome.bound

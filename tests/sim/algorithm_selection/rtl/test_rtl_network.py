@@ -213,7 +213,7 @@ def test_averages_and_additions_run_on_the_overlay(tmp_path: Path) -> None:
 
 
 def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
-    network = load_layers("googlenet")
+    network = load_layers("alexnet")
     choices = {
         layer.name: Choice("im2col", "NS")
         for layer in network.layers
