@@ -479,10 +479,10 @@ shown(FIRE, fast)
 assert fast[0] == right[0] and not fast_verdict
 
 # %% [markdown]
-# Here is the difference with maps of $24 \times 24$ and a Buf twice as large:
+# Here is the difference with maps of $20 \times 20$ and a Buf twice as large:
 
 # %%
-LARGE = [Layer(x.name, 24, x.window, x.inputs, x.outputs) for x in FIRE]
+LARGE = [Layer(x.name, 20, x.window, x.inputs, x.outputs) for x in FIRE]
 TWICE = Machine(2 * SMALL.buf, SMALL.wbuf)
 started = time.perf_counter()
 slow_answer = program(LARGE, TWICE, two_of_each, pipeline)

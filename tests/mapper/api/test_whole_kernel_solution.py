@@ -51,7 +51,11 @@ def file(tmp_path: Path) -> str:
     return str(tmp_path / "loops.c")
 
 
-def solved(workload: str, arch: str = "srp-4x4", seconds: float = 20, **fix: str) -> dict[str, Any]:
+def solved(workload: str, arch: str = "srp-4x4", **fix: str) -> dict[str, Any]:
+    return solved_within(20, workload, arch, **fix)
+
+
+def solved_within(seconds: float, workload: str, arch: str, **fix: str) -> dict[str, Any]:
     search = Search("iterative", seconds, workers=1)
     return mapper.solve(workload, arch, options=Options(fix=fix), search=search).to_json()
 
@@ -106,13 +110,13 @@ def test_a_machine_that_holds_one_loop_loads_it_whenever_another_has_run(file: s
 
 def test_flattening_a_perfect_nest_starts_it_once(file: str) -> None:
     # No schedule meets the bound: what is found at once is as good as what a longer search ends with.
-    host, flat = (solved(f"{file}:scaled", seconds=2, nest=nest) for nest in ("host", "flatten"))
+    host, flat = (solved_within(2, f"{file}:scaled", "srp-4x4", nest=nest) for nest in ("host", "flatten"))
     (loop,) = flat["parts"][0]["mapping"]["loops"]
     assert (loop["starts"], loop["iterations"]) == (1, 100)
     assert flat["cost"]["cycles"] < host["cost"]["cycles"]
     run = mapper.simulate(flat)
     assert run["outputs_equal"] and run["agrees"]
-    best = solved(f"{file}:scaled", seconds=2, nest="auto")
+    best = solved_within(2, f"{file}:scaled", "srp-4x4", nest="auto")
     assert best["parts"][0]["mapping"]["nest"] == "flatten"
     assert best["cost"]["cycles"] <= flat["cost"]["cycles"]
 

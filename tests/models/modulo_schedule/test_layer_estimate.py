@@ -112,7 +112,7 @@ def longest_path(kernel: Kernel, machine: CgraMachine) -> int:
 
 
 @pytest.mark.parametrize(
-    "network", [pytest.param(one, marks=pytest.mark.slow if one == "squeezenet" else ()) for one in NETWORKS]
+    "network", [pytest.param(one, marks=pytest.mark.slow) if one == "squeezenet" else one for one in NETWORKS]
 )
 def test_operations_and_live_ins_are_those_of_the_kernel(network: str) -> None:
     for nest, box in drawn_boxes(network, 1):
