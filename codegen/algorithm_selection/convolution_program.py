@@ -246,14 +246,17 @@ def _products(
     must cover its output; where none does, zeros come first."""
     calls: list[Call] = []
     rows = _result_rows(step)
-    patched = step.algorithm == "kn2row"
+    patched, depth = step.algorithm == "kn2row", part.bottom - part.top
+    whole = part.begins and part.ends
     by_group: dict[int, list[GemmCall]] = {}
     for one in step.calls:
-        by_group.setdefault(one.output_column, []).append(one)
+        if whole or not patched or part.top <= one.weight_row < part.bottom:
+            by_group.setdefault(one.output_column, []).append(one)
     cleared = False
     for group in by_group.values():
-        first = next((one for one in group if _covers(step, one)), None) if patched else None
-        if patched and first is None and not cleared:
+        covers = patched and part.begins
+        first = next((one for one in group if _covers(step, one)), None) if covers else None
+        if covers and first is None and not cleared:
             cleared = True
             nothing = Path(0, (Level(step.output_columns, 1), Level(rows, 0)), (0, 0))
             grid = grid_path(rows, step.output_columns)
@@ -261,23 +264,24 @@ def _products(
             yield Move("dram", "result", nothing, grid, rows=(0, rows), halves=half, waits=("output",))
         for one in sorted(group, key=lambda call: call is not first):
             adds = one is not first if patched else one.accumulate
+            weight_row = one.weight_row if whole or not patched else one.weight_row - part.top
             calls.append(
                 Call(
-                    (one.input_row, one.input_column + part.top),
-                    (one.weight_row, one.weight_column),
+                    (one.input_row, one.input_column + (0 if patched else part.top)),
+                    (weight_row, one.weight_column),
                     (one.output_row, one.output_column),
                     adds or not part.begins,
                     one.shift or (0, 0),
                 )
             )
-    sizes, whole = step.calls[0], part.begins and part.ends
+    sizes = step.calls[0]
     yield Gemm(
         step.dataflow,
         sizes.a,
-        sizes.b if whole else part.bottom - part.top,
+        sizes.b if whole or patched else depth,
         sizes.c,
         tuple(calls),
-        (step.walk.rows, step.weight_rows if whole else part.bottom - part.top, rows),
+        (step.walk.rows, step.weight_rows if whole else depth, rows),
         (_pitch(step), *_output(step)) if patched else None,
         halves,
         waits,
