@@ -20,7 +20,6 @@ from mapper.solver.hierarchy.exact.crossing import (
     Crossing,
     Side,
     below_the_last,
-    no_links,
     to_further,
     to_the_next,
 )
@@ -88,12 +87,11 @@ class Outset:
         own = here.actions or NO_ENERGY
         other = (there.actions if there else None) or NO_ENERGY
         rows = np.zeros((len(self.spread), COLUMNS))
-        crossings = [self._crossing(tensor, level, inner) for level in range(outer, inner)]
-        handed = np.array([one.handed for one in crossings])
-        rows[:, 0] = np.prod([one.positions for one in crossings], axis=0)
-        rows[:, 4] = np.where((handed == 1).any(axis=0), 1, handed.max(axis=0))
-        rows[:, 11] = np.prod([one.apart for one in crossings], axis=0)
-        rows[:, 12] = crossings[-1].tiled if last else 1
+        rows[:, 0] = np.prod([self._positions(tensor, level) for level in range(outer, inner)], axis=0)
+        rows[:, 11] = rows[:, 0]
+        rows[:, 12] = not last
+        if rules.link_transfers:
+            self._hand_on(tensor, outer, inner, rows)
         if first:
             parts = self._parts(tensor)
             rows[:, 1] = parts[outer] if rules.first_read == "elided" else 0.0
@@ -104,7 +102,9 @@ class Outset:
         rows[:, 7] = 0.0 if there is None else _exact(other.fill) * self._paid(inner)
         rows[:, 8] = here.block
         rows[:, 9] = 1 if there is None else there.block
-        rows[:, 10] = np.where(rows[:, 12] == 0, self.passes, self._least(tensor, inner))
+        rows[:, 10] = self.passes
+        if rows[:, 12].any():
+            rows[:, 10] = np.where(rows[:, 12] == 1, self._least(tensor, inner), self.passes)
         return Link(tensor, outer, inner, rows)
 
     def _dimensions(self, tensor: int) -> Array:
@@ -138,15 +138,23 @@ class Outset:
             seen |= own & alone[:, None]
             yield row, alone
 
+    def _hand_on(self, tensor: int, outer: int, inner: int, rows: Array) -> None:
+        """Say of a link's rows what neighbours may hand on, at each boundary on the way."""
+        ways = [self._crossing(tensor, level, inner) for level in range(outer, inner)]
+        handed = np.array([one.handed for one in ways])
+        rows[:, 0] = np.prod([one.positions for one in ways], axis=0)
+        rows[:, 4] = np.where((handed == 1).any(axis=0), 1, handed.max(axis=0))
+        if inner == self.levels:
+            rows[:, 12] = ways[-1].tiled
+
     def _crossing(self, tensor: int, level: int, inner: int) -> Crossing:
-        """A boundary on the way from outside ``level`` to ``inner``."""
-        apart = self._positions(tensor, level)
-        if not self.machine.rules.link_transfers:
-            return no_links(apart)
         side = Side(
-            self._dimensions(tensor), self.shape.relevant[tensor], self.spread[:, level] > 1, apart,
+            self._dimensions(tensor),
+            self.shape.relevant[tensor],
+            self.spread[:, level] > 1,
+            self._positions(tensor, level),
             read_only=not self.problem.nest.operands[tensor].writes,
-        )  # fmt: skip
+        )
         if level + 1 == self.levels:
             return below_the_last(side)
         return to_the_next(side) if level + 1 == inner else to_further(side)

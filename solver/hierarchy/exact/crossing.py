@@ -17,12 +17,10 @@ Array = Any
 
 class Crossing(NamedTuple):
     """A boundary, by arrangement: at how many ``positions`` words are read for each that arrives at an instance, as far
-    as it is certain, and if no neighbour hands any on (``apart``). ``handed``: 0 if positions are exact (or as near as
-    those of windows are), 2 if they are but for the moments that `handing` counts, else 1. ``tiled`` if words arrive at
-    units only when these need others."""
+    as it is certain. ``handed``: 0 if no neighbour hands any on, 2 if none does but at the moments that `handing`
+    counts, else 1. ``tiled`` if words arrive at units only when these need others."""
 
     positions: Array
-    apart: Array
     handed: Array
     tiled: Array
 
@@ -69,7 +67,7 @@ class Side(NamedTuple):
 def no_links(apart: Array) -> Crossing:
     """Neighbours hand nothing on."""
     none = np.zeros(len(apart), np.int64)
-    return Crossing(apart, apart, none, none)
+    return Crossing(apart, none, none)
 
 
 def below_the_last(side: Side) -> Crossing:
@@ -79,17 +77,17 @@ def below_the_last(side: Side) -> Crossing:
     place, that is exact; else neighbours may lie elsewhere. Windows may also move to where a neighbour was."""
     spread = side.turning[:, side.relevant].any(axis=1)
     if not side.windows:
-        return Crossing(side.apart, side.apart, (side.same & spread).astype(np.int64), side.same)
+        return Crossing(side.apart, (side.same & spread).astype(np.int64), side.same)
     at_one_place = side.several & ~spread & side.read_only
     handed = np.where(at_one_place, 2, side.several)
-    return Crossing(side.edge, side.apart, handed, at_one_place | (side.several & (side.edge > 0)))
+    return Crossing(side.edge, handed, at_one_place | (side.several & (side.edge > 0)))
 
 
 def to_the_next(side: Side) -> Crossing:
     """Into a level that keeps the tensor: without windows, a new part of a tile is never a neighbour's."""
     if not side.windows:
         return no_links(side.apart)
-    return Crossing(side.edge, side.apart, side.several * (2 if side.read_only else 1), side.several)
+    return Crossing(side.edge, side.several * (2 if side.read_only else 1), side.several)
 
 
 def to_further(side: Side) -> Crossing:
@@ -98,4 +96,4 @@ def to_further(side: Side) -> Crossing:
     is for no more instances than there are."""
     if not side.windows:
         return no_links(side.apart)
-    return Crossing(np.where(side.meet, 1.0, side.apart), side.apart, side.meet.astype(np.int64), side.meet)
+    return Crossing(np.where(side.meet, 1.0, side.apart), side.meet.astype(np.int64), side.meet)

@@ -59,7 +59,9 @@ def lattice_of(outset: Outset, effort: Effort) -> Lattice | None:
         if effort.is_over():
             return None
         lattice.allowed.append(_allowed(outset, level, inner[level], lattice))
-    lattice.allowed.append(np.arange(math.prod(map(len, own))) == 0)
+    one = np.zeros(math.prod(map(len, own)), np.bool_)
+    one[0] = True
+    lattice.allowed.append(one)
     return lattice
 
 
