@@ -59,9 +59,8 @@ def lattice_of(outset: Outset, effort: Effort) -> Lattice | None:
         if effort.is_over():
             return None
         lattice.allowed.append(_allowed(outset, level, inner[level], lattice))
-    one = np.zeros(math.prod(map(len, own)), np.bool_)
-    one[0] = True
-    lattice.allowed.append(one)
+    lattice.allowed.append(np.zeros(math.prod(map(len, own)), np.bool_))
+    lattice.allowed[-1][0] = True
     return lattice
 
 
