@@ -16,14 +16,14 @@ import numpy as np
 
 from mapper.arch.hierarchy import Actions
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, steps
-from mapper.solver.hierarchy.exact.crossing import (
+from mapper.solver.hierarchy.exact.group import Groups
+from mapper.solver.hierarchy.exact.neighbour.crossing import (
     Crossing,
     Side,
     below_the_last,
     to_further,
     to_the_next,
 )
-from mapper.solver.hierarchy.exact.group import Groups
 
 Array = Any
 Keep = tuple[tuple[str, ...], ...]

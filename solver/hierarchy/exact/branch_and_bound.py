@@ -11,7 +11,7 @@ least its floor, and cycles are at least those of computing and of the words mov
 Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where bounds of loops
 may grow, arrangements of larger bounds join them as soon as one may be the best (`padding`). Where neighbours may
 hand words on, the bound may be lower than the cost of the orders that are tried. Tiles with such a bound below the best
-mapping are settled at the end, by costing all their orders and layouts (`alike`). If these are too many, the bound is
+mapping are settled at the end, by costing all their orders and layouts (`neighbour`). If these are too many, the bound is
 reported and nothing is proven.
 """
 
@@ -31,11 +31,11 @@ from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.hierarchy.choice import first_choice
-from mapper.solver.hierarchy.exact.alike import settle
 from mapper.solver.hierarchy.exact.arrangement import Keep, Outset
 from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
 from mapper.solver.hierarchy.exact.group import groups_of
 from mapper.solver.hierarchy.exact.in_space import Spaces
+from mapper.solver.hierarchy.exact.neighbour.alike import settle
 from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.space import Space

@@ -8,7 +8,6 @@ import numpy as np
 
 from mapper.models.compiled import compiled
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles, Way, arriving_words, tile_words
-from mapper.solver.hierarchy.exact.handing import handed_moments
 from mapper.solver.hierarchy.exact.kernel import (
     Links,
     Stage,
@@ -19,6 +18,7 @@ from mapper.solver.hierarchy.exact.kernel import (
     possible,
     priced,
 )
+from mapper.solver.hierarchy.exact.neighbour.handing import handed_moments
 
 Array = Any
 

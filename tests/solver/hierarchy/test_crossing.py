@@ -15,10 +15,10 @@ from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.models.hierarchy.delivery import delivery
 from mapper.models.hierarchy.tile import Step
 from mapper.solver.hierarchy.exact import branch_and_bound as exact
-from mapper.solver.hierarchy.exact.alike import alike, count_alike, tiles_of
 from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.hierarchy.exact.brute_force import brute_force
-from mapper.solver.hierarchy.exact.crossing import Crossing, Side, below_the_last, to_the_next
+from mapper.solver.hierarchy.exact.neighbour.alike import alike, count_alike, tiles_of
+from mapper.solver.hierarchy.exact.neighbour.crossing import Crossing, Side, below_the_last, to_the_next
 from mapper.solver.method import Effort
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document
