@@ -11,8 +11,8 @@ least its floor, and cycles are at least those of computing and of the words mov
 Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where bounds of loops
 may grow, arrangements of larger bounds join them as soon as one may be the best (`padding`). Where neighbours may
 hand words on, the bound may be lower than the cost of the orders that are tried. Tiles with such a bound below the best
-mapping are settled at the end, by costing all their orders and layouts (`neighbour`). If these are too many, the bound is
-reported and nothing is proven.
+mapping are settled at the end, by costing all their orders and layouts (`neighbour`). If these are too many, the bound
+is reported and nothing is proven.
 """
 
 from __future__ import annotations
