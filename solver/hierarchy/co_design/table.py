@@ -64,10 +64,11 @@ class SharedBranch(Branch):
         """The same on a machine of the same energies with fewer words."""
         seen = copy(self)
         fits = [self._fits(level, most) for level, most in enumerate(capacities(problem.machine))]
+        fits.append(self.lattice.allowed[-1])
         allowed = [one & own for one, own in zip(self.lattice.allowed, fits, strict=True)]
         seen.lattice = self.lattice._replace(allowed=allowed)
         # The outermost level has no floors.
-        inner = zip(self.floor[1:], fits[1:], strict=True)
+        inner = zip(self.floor[1:], fits[1:], strict=False)
         seen.floor = [self.floor[0], *(np.where(own, floor, np.inf) for floor, own in inner)]
         seen._stand()
         assert self.rows is not None, "a branch whose outermost tile has too many children is not shared"

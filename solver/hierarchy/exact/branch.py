@@ -11,7 +11,7 @@ import numpy as np
 
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.hierarchy.exact import expansion, floor, kernel
-from mapper.solver.hierarchy.exact.arrangement import Outset
+from mapper.solver.hierarchy.exact.arrangement import COLUMNS, Outset
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles
 from mapper.solver.hierarchy.exact.chosen import mapping_of
 from mapper.solver.hierarchy.exact.in_space import SpaceTrips
@@ -42,7 +42,8 @@ class Branch:
         self.problem, self.levels = outset.problem, outset.levels
         self.opening = Opening(outset)
         self.bound, self.cycles = float(self.opening.bound[0]), float(self.opening.cycles[0])
-        self.inner = [link for link in outset.links if link.inner < self.levels]
+        self.inner = [link for link in outset.links if link.rows[0, 12] == 1]
+        self.last = self.levels - 1 + any(link.inner == self.levels for link in self.inner)
         self.freely = any(link.rows[0, 4] == 1 for link in outset.links)
         self.is_exact = outset.is_exact
 
@@ -57,7 +58,7 @@ class Branch:
         self.given = [self.outset.groups.given(level) for level in range(self.levels)]
         self.own = [
             sum(1 << k for k, link in enumerate(self.inner) if link.inner == level + 1)
-            for level in range(self.levels)
+            for level in range(self.last)
         ]
         self.fixed = (
             Tiles(lattice.values, lattice.counts, lattice.radix, lattice.rest, lattice.spaces),
@@ -65,12 +66,12 @@ class Branch:
             kernel.Links(
                 np.array([link.tensor for link in self.inner], np.int64),
                 np.array([[link.outer, link.inner] for link in self.inner], np.int64).reshape(-1, 2),
-                np.array([link.rows[0] for link in self.inner]).reshape(-1, 11),
+                np.array([link.rows[0] for link in self.inner]).reshape(-1, COLUMNS),
             ),
         )
-        last = self.levels - 1
-        self.labels: list[Array] = [np.zeros(1, np.int64)] * self.levels
-        self.floor: list[Array] = [np.zeros((1, 0))] * self.levels
+        last = self.last
+        self.labels: list[Array] = [np.zeros(1, np.int64)] * (last + 1)
+        self.floor: list[Array] = [np.zeros((1, 0))] * (last + 1)
         self.floor[last] = np.where(lattice.allowed[last], 0.0, np.inf)[None, :]
         for level in reversed(range(1, last)):
             if not self._tabulate(level, effort, limit):
@@ -82,7 +83,7 @@ class Branch:
         self._stand()
         if not self.lattice.allowed[0][int(self.digits[0] @ self.lattice.radix)]:
             self.bound = math.inf
-        elif self.levels > 1:
+        elif self.last > 0:
             root = self._root()
             self.bound = max(self.bound, root or 0.0)
             return root is not None
@@ -200,8 +201,7 @@ class Branch:
 
     def children(self, search: Search) -> Iterator[tuple[float, HierarchyMapping | int]]:
         """What follows the path: bounds with mappings, or with tiles that the path then goes on to."""
-        level = self.depth
-        last = self.levels - 1
+        level, last = self.depth, self.last
         if level == last:
             yield self.bound, self._mapping()
             return
@@ -224,7 +224,7 @@ class Branch:
         """Whether a mapping was costed that moves the same words everywhere and so costs the same."""
         if not self.is_exact or self.handed:
             return False
-        seen = (float(paid), self.words[self.levels - 1].tobytes())
+        seen = (float(paid), self.words[self.last].tobytes())
         known = seen in self.costed
         self.costed.add(seen)
         return known
@@ -255,9 +255,9 @@ class Branch:
         self.floor = []
 
     def _mapping(self) -> HierarchyMapping:
-        last = self.levels - 1
-        groups = range(len(self.lattice.counts))
-        self.f[last] = [self.lattice.values[j, self.digits[last, j]] for j in groups]
-        given = self.given[last]
-        self.orders[last] = [*given, *(j for j in groups if j not in given)]
+        groups, last = range(len(self.lattice.counts)), self.last
+        if last < self.levels:
+            self.f[last] = [self.lattice.values[j, self.digits[last, j]] for j in groups]
+            given = self.given[last]
+            self.orders[last] = [*given, *(j for j in groups if j not in given)]
         return mapping_of(self.outset.groups, self.outset.keep, self.space, self.f, self.orders)
