@@ -84,8 +84,13 @@ def test_a_tile_that_was_smaller_one_step_behind_hands_on_no_more_than_it_had() 
     levels = [
         {"name": name, "word_bits": 8, "energy_pj": {"read": 1, "fill": 1, "update": 1}} for name in "ABC"
     ]
-    document = {"schema": "mapper.hierarchy/1", "name": "plain", "levels": levels}
-    document |= {"compute": {"name": "mac", "energy_pj": 1}, "rules": {"link_transfers": False}}
+    document = {
+        "schema": "mapper.hierarchy/1",
+        "name": "plain",
+        "levels": levels,
+        "compute": {"name": "mac", "energy_pj": 1},
+        "rules": {"link_transfers": False},
+    }
     machine = hierarchy_from_document(document, "plain.yaml")
     every = ("O", "I", "W")
     mapping = HierarchyMapping(
