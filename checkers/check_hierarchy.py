@@ -1624,10 +1624,10 @@ class CutArrangement:
                         alone[j] = min(bound, chunk * column[b] * n)
                         if sum(h.words(k, alone) for k in self.keep[b]) > h.room[b]:
                             break
+                        h.work(5)
                         if h.allows(b, "time", j, n):
                             grown.append(((n, *trips), chunk * column[b] * n))
                 found = grown
-                h.work(5 * len(found))
             rows = [(self.row(j, trips, column), trips) for trips, _ in found]
             rows.sort(key=lambda one: (sum(map(sum, one[0])), one[1]))
             h.cuts[key] = Cell(self.led(rows, column, bound)) if rows else None
