@@ -123,11 +123,16 @@ def test_loops_in_space_that_leave_no_room_for_the_smallest_tile_are_never_opene
 
 
 def test_preparing_calls_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    called = set()
+    called: set[str] = set()
 
     def heard(module: ModuleType, name: str) -> None:
         own = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *arguments: (called.add(name), own(*arguments))[1])
+
+        def hear(*arguments: object) -> object:
+            called.add(name)
+            return own(*arguments)
+
+        monkeypatch.setattr(module, name, hear)
 
     heard(floor, "floors")
     heard(expansion, "expanded")
