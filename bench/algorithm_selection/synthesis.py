@@ -44,7 +44,9 @@ def main() -> None:
 def parameters(array: tuple[int, int], large: int = 0) -> Parameters:
     """Buffers that a network of some size needs, and transforms of F(4,3) where ``large``."""
     deep, bits = 4096 if max(array) > 16 else 1024, accumulator(4 * large)
-    made = Parameters(*array, log_banks(array), deep, deep, deep, 2, 64, 16, 1024, pool_line=64, wires=2)
+    made = Parameters(
+        *array, log_banks(array), deep, deep, deep, 2, 64, 16, 1024, single=1, pool_line=64, wires=2
+    )
     return replace(made, large=large, sum=bits)
 
 

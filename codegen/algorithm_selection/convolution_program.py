@@ -19,7 +19,12 @@ from mapper.codegen.algorithm_selection.instruction import (
     requantisation,
     unit,
 )
-from mapper.codegen.algorithm_selection.load_program import loads, reads_written
+from mapper.codegen.algorithm_selection.load_program import (
+    kernel_load,
+    loads,
+    reads_written,
+    scale_load,
+)
 from mapper.codegen.algorithm_selection.path import grid_path, tile_path
 from mapper.codegen.algorithm_selection.piece import Part, Piece, groups_of, kernel_parts, part_step, pieces
 from mapper.codegen.algorithm_selection.pool_program import check_pooled, pooled_move, results_of
@@ -29,7 +34,7 @@ from mapper.models.algorithm_selection.control.sequence import (
     ConvolutionStep,
     Region,
 )
-from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
+from mapper.models.algorithm_selection.control.walk import TAP, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.number.network_number import LOWEST, Rounding
 from mapper.models.algorithm_selection.number.seeded import FACTOR_BITS
@@ -126,7 +131,7 @@ def convolution(
     turns.kernel ^= 1
     if part.begins:
         turns.scale = (turns.scale + 1) % SCALE_ROOMS
-    kernels = (_scales(step, scales, turns.scale, part), _kernels(step, turns.kernel, part))
+    kernels = (scale_load(step, scales, turns.scale, part), kernel_load(step, turns.kernel, part))
     waits: tuple[Engine, ...] = (
         ("output",) if _writes(control, turns.written, source) or reads_written(step, source) else ()
     )
@@ -232,43 +237,6 @@ def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, 
         longest = max(longest, source.walk.height * source.walk.width)
     if longest > 0xFFFF:
         raise InputError(whole.name, whole.algorithm, f"needs a matrix of {longest} rows; Verilog has 65535")
-
-
-def _scales(step: ConvolutionStep, address: int, third: int, part: Part) -> Move:
-    """Into the third of the scales that no result on its way needs."""
-    maps = step.output_columns
-    table = Path(0, (Level(maps, at(1, 0)), Level(2, at(0, 1))))
-    words = Path(address + part.first, (Level(maps, 1), Level(2, part.maps)))
-    return Move("dram", "scale", words, table, halves=(0, third), waits=())
-
-
-def _kernels(step: ConvolutionStep, half: int, part: Part) -> Move:
-    """Kernel matrices, through the kernel transform in Winograd."""
-    rows, columns = step.weight_rows, step.weight_columns
-    if not step.m:
-        rows = part.bottom - part.top
-        words = Path(step.weight_address + part.top * part.maps, (Level(columns, 1), Level(rows, part.maps)))
-        return Move(
-            "dram", "kernel", words, grid_path(rows, columns), rows=(0, rows), halves=(0, half), waits=()
-        )
-    depth, (taps1, taps2) = step.shape.in_channels // step.shape.groups, step.shape.kernel
-    pieces1, pieces2 = rounds(step.shape)
-    tap = depth * part.maps
-    taken = Path(
-        step.weight_address,
-        (
-            Level(TAP, tap, 0, 1),
-            Level(TAP, taps2 * tap, 1, 0),
-            Level(columns, 1),
-            Level(depth, part.maps),
-            Level(pieces2, TAP * tap, 0, TAP),
-            Level(pieces1, TAP * taps2 * tap, TAP, 0),
-        ),
-        (taps1, taps2),
-        lane=2,
-    )
-    put = tile_path(pieces1 * pieces2, (step.m + TAP - 1) ** 2, depth, columns)
-    return Move("dram", "kernel", taken, put, unit(step.m, "kernel"), (0, rows), halves=(0, half), waits=())
 
 
 def _products(

@@ -1,4 +1,5 @@
-"""How a piece of a layer's input comes into the input buffer in its algorithm's layout [Meng2021, sec. 3.3]."""
+"""How a layer comes onto the chip: a piece of its input in its algorithm's layout [Meng2021, sec. 3.3], its kernels,
+its biases and factors."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from mapper.codegen.algorithm_selection.path import (
     plain_path,
     tile_path,
 )
-from mapper.codegen.algorithm_selection.piece import Piece
+from mapper.codegen.algorithm_selection.piece import Part, Piece
 from mapper.codegen.algorithm_selection.store_program import address, plain, positions, restore
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
@@ -145,3 +146,40 @@ def _flattened(step: ConvolutionStep, region: Region, half: int, zero: int) -> I
         taken = Path(0, (Level(size, at(1, 0)), Level(stored.channels, at(0, 1))))
         put = Path(at(image, 0), (Level(size, at(0, 1)), Level(stored.channels, at(0, size))))
         yield Move("tensor", "input", taken, put, rows=(size, images), halves=(0, half), waits=())
+
+
+def scale_load(step: ConvolutionStep, begin: int, third: int, part: Part) -> Move:
+    """Biases and factors into the third of the scales that no result on its way needs."""
+    maps = step.output_columns
+    table = Path(0, (Level(maps, at(1, 0)), Level(2, at(0, 1))))
+    words = Path(begin + part.first, (Level(maps, 1), Level(2, part.maps)))
+    return Move("dram", "scale", words, table, halves=(0, third), waits=())
+
+
+def kernel_load(step: ConvolutionStep, half: int, part: Part) -> Move:
+    """Kernel matrices, through the kernel transform in Winograd."""
+    rows, columns = step.weight_rows, step.weight_columns
+    if not step.m:
+        rows = part.bottom - part.top
+        words = Path(step.weight_address + part.top * part.maps, (Level(columns, 1), Level(rows, part.maps)))
+        return Move(
+            "dram", "kernel", words, grid_path(rows, columns), rows=(0, rows), halves=(0, half), waits=()
+        )
+    depth, (taps1, taps2) = step.shape.in_channels // step.shape.groups, step.shape.kernel
+    pieces1, pieces2 = rounds(step.shape)
+    tap = depth * part.maps
+    taken = Path(
+        step.weight_address,
+        (
+            Level(TAP, tap, 0, 1),
+            Level(TAP, taps2 * tap, 1, 0),
+            Level(columns, 1),
+            Level(depth, part.maps),
+            Level(pieces2, TAP * tap, 0, TAP),
+            Level(pieces1, TAP * taps2 * tap, TAP, 0),
+        ),
+        (taps1, taps2),
+        lane=2,
+    )
+    put = tile_path(pieces1 * pieces2, (step.m + TAP - 1) ** 2, depth, columns)
+    return Move("dram", "kernel", taken, put, unit(step.m, "kernel"), (0, rows), halves=(0, half), waits=())

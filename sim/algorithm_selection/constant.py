@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapper.models.algorithm_selection.number.network_number import LOWEST, Integers
-from mapper.models.algorithm_selection.overlay.running import meets_constant
+from mapper.models.algorithm_selection.overlay.running import constant_axes, meets_constant
 from mapper.sim.onnx_result import onnx_integers
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
-from mapper.workloads.network.quantisation import QuantisedTensor
+from mapper.workloads.network.quantisation import CONSTANT, QuantisedTensor
+from mapper.workloads.network.work import ACTIVATIONS
 
 if TYPE_CHECKING:
     import onnx
@@ -31,10 +32,9 @@ def constant_tables(
 
 def _table(layer: NetworkLayer, model: onnx.ModelProto, formats: Mapping[str, QuantisedTensor]) -> Integers:
     """Its lines of the file are run by themselves, from the integers that it reads to those that it makes."""
-    ((_, shape),) = layer.operator.weights
     source, target = formats[layer.inputs[0].memory], formats[layer.output]
-    axes = (1,) * (len(layer.output_shape) - len(shape)) + shape
-    if axes[0] != 1:
+    axes = constant_axes(layer)
+    if axes[:1] not in ((), (1,)):
         raise ValueError(f"{layer.name} has a constant of {axes[0]} images")
     integers = np.arange(256).reshape(256, *(1 for _ in axes[1:])) + LOWEST + source.offset
     reals = (integers - source.zero).astype(np.float32) * np.float32(source.scale)
@@ -53,19 +53,7 @@ def _lines(
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
-    makers = {name: node for node in model.graph.node for name in node.output}
-    held = {one.name: one for one in model.graph.initializer}
-    node = onnx.NodeProto()
-    node.CopyFrom(makers[layer.output])
-    nodes: list[onnx.NodeProto] = []
-    tensors: dict[str, onnx.TensorProto] = {}
-    for place, name in enumerate(node.input):
-        own, constants = _made_of(name, makers, held)
-        if constants is None:
-            node.input[place] = "given.real"
-        else:
-            nodes, tensors = own, constants
-    node.output[0] = "made.real"
+    nodes, tensors = _chain(layer.output, model)
     ends = []
     for name, one in (("given", source), ("made", target)):
         zero = np.uint8(one.zero) if one.offset else np.int8(one.zero)
@@ -73,10 +61,9 @@ def _lines(
             tensors[key] = numpy_helper.from_array(np.asarray(value), key)
         ends.append([f"{name}.scale", f"{name}.zero"])
     every = [
-        *nodes,
         helper.make_node("QuantizeLinear", ["given", *ends[0]], ["given.integers"]),
         helper.make_node("DequantizeLinear", ["given.integers", *ends[0]], ["given.real"]),
-        node,
+        *nodes,
         helper.make_node("QuantizeLinear", ["made.real", *ends[1]], ["made"]),
     ]
     given = helper.make_tensor_value_info("given", TensorProto.FLOAT, shape)
@@ -84,6 +71,34 @@ def _lines(
         every, "constant", [given], [onnx.ValueInfoProto(name="made")], [*tensors.values()]
     )
     return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
+
+
+def _chain(output: str, model: onnx.ModelProto) -> tuple[list[onnx.NodeProto], dict[str, onnx.TensorProto]]:
+    """Lines from the tensor that was rounded last, here ``given.real``, to ``output``, here ``made.real``, and their
+    constants."""
+    import onnx
+
+    makers = {name: node for node in model.graph.node for name in node.output}
+    held = {one.name: one for one in model.graph.initializer}
+    pointwise = {name for name, node in makers.items() if node.op_type in CONSTANT | ACTIVATIONS}
+    nodes: list[onnx.NodeProto] = []
+    constant: list[onnx.NodeProto] = []
+    tensors: dict[str, onnx.TensorProto] = {}
+    made, name = "made.real", output
+    while name in pointwise:
+        node = onnx.NodeProto()
+        node.CopyFrom(makers[name])
+        node.output[0] = made
+        nodes.insert(0, node)
+        for place, operand in enumerate(node.input):
+            own, constants = _made_of(operand, makers, held)
+            if constants is None:
+                name, made = operand, f"{operand}.met" if operand in pointwise else "given.real"
+                node.input[place] = made
+            else:
+                constant += [line for line in own if line not in constant]
+                tensors |= constants
+    return [*constant, *nodes], tensors
 
 
 def _made_of(
@@ -95,6 +110,8 @@ def _made_of(
     waiting = [name]
     while waiting:
         one = waiting.pop()
+        if not one:
+            continue
         if one in held:
             tensors[one] = held[one]
         elif one in makers:

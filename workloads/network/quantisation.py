@@ -5,6 +5,7 @@ QuantizeLinear and DequantizeLinear leave every number where it is; a processor 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -96,6 +97,7 @@ def with_requantising(network: OperatorNetwork, formats: Mapping[str, QuantisedT
     those that a concatenation or a max pool reads to that of its result, activations of unlike operand and result, and
     what a constant is added to or multiplied with.
     ``formats`` by tensor; those that have none are left alone."""
+    network = _with_chains(network, formats)
     operators: list[NetworkOperator] = []
     tensors = dict(network.tensors)
     added = 0
@@ -117,20 +119,52 @@ def with_requantising(network: OperatorNetwork, formats: Mapping[str, QuantisedT
         elif operator.op in ACTIVATIONS and wanted is not None and len(operator.operands) == 1:
             merges = operator.inputs[0] not in formats or (operator.op in RECTIFYING and not unlike)
             operators.append(operator if merges else replace(operator, op=f"{INTEGER}{operator.op}"))
-        elif wanted is not None and _meets_constant(operator, formats, tensors):
+        elif wanted is not None and _meets_constant(operator, tensors) and operator.inputs[0] in formats:
             operators.append(replace(operator, op=f"{INTEGER}{operator.op}"))
         else:
             operators.append(operator)
     return replace(network, operators=tuple(operators), tensors=tensors)
 
 
-def _meets_constant(
-    operator: NetworkOperator, formats: Mapping[str, QuantisedTensor], tensors: Mapping[str, Shape]
-) -> bool:
-    """Whether integers of a known format meet a constant, and as many leave."""
-    single = operator.op in CONSTANT and len(operator.inputs) == 1 and len(operator.weights) == 1
-    read = operator.inputs[0] if single else ""
-    return read in formats and tensors[read] == tensors[operator.output]
+def _with_chains(network: OperatorNetwork, formats: Mapping[str, QuantisedTensor]) -> OperatorNetwork:
+    """``network`` with one operator in place of several that integers go through one by one until they are rounded, a
+    constant in any of them: named after the first of those that have one, with the constants of all."""
+    readers = Counter(name for operator in network.operators for name in {*operator.inputs})
+    readers.update(network.outputs)
+    following = {operator.inputs[0]: operator for operator in network.operators if len(operator.inputs) == 1}
+    chains: dict[str, NetworkOperator] = {}
+    inside: set[str] = set()
+    for operator in network.operators:
+        if not _is_pointwise(operator, network.tensors) or operator.inputs[0] not in formats:
+            continue
+        chain = [operator]
+        while chain[-1].output not in formats and readers[chain[-1].output] == 1:
+            after = following.get(chain[-1].output)
+            if after is None or not _is_pointwise(after, network.tensors):
+                break
+            chain.append(after)
+        own = next((one for one in chain if _meets_constant(one, network.tensors)), None)
+        if len(chain) > 1 and own is not None and chain[-1].output in formats:
+            weights = tuple(weight for one in chain for weight in one.weights)
+            operands = (*operator.inputs, *(name for name, _ in weights))
+            chains[operator.name] = replace(
+                own, operands=operands, outputs=chain[-1].outputs, weights=weights, attributes=()
+            )
+            inside |= {one.name for one in chain[1:]}
+    operators = tuple(chains.get(one.name, one) for one in network.operators if one.name not in inside)
+    return replace(network, operators=operators)
+
+
+def _is_pointwise(operator: NetworkOperator, tensors: Mapping[str, Shape]) -> bool:
+    """Whether every number of the result is made of one of the operand."""
+    activates = operator.op in ACTIVATIONS and len(operator.inputs) == 1
+    return activates or _meets_constant(operator, tensors)
+
+
+def _meets_constant(operator: NetworkOperator, tensors: Mapping[str, Shape]) -> bool:
+    """Whether a tensor meets one constant that leaves its shape."""
+    single = operator.op in CONSTANT and len(operator.inputs) == 1 and len(operator.weights) >= 1
+    return single and tensors[operator.inputs[0]] == tensors[operator.output]
 
 
 def _unlike(

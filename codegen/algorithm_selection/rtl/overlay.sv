@@ -170,7 +170,7 @@ module overlay #(
     assign input_read[k*32+:32] = reads[1*F+:F] == DRAM ? stored : 32'($signed(tensor_data[k*OPERAND+:OPERAND]));
     assign output_read[k*SUM+:SUM] = writes[1*F+:F] == DRAM ? SUM'($signed(stored)) :
         (writes[1*F+:F] == TENSOR_SOURCE ? SUM'($signed(tensor_data[k*OPERAND+:OPERAND])) :
-        sums[(writes[19*F]*BANKS+k)*SUM+:SUM]);
+        (writes[19*F] ? sums[(BANKS+k)*SUM+:SUM] : sums[k*SUM+:SUM]));
     scale_operand #(
         .WIDTH(SUM)
     ) of_sum (

@@ -34,6 +34,7 @@ from mapper.models.algorithm_selection.overlay.running import (
     activates,
     adds,
     averages,
+    constant_axes,
     meets_constant,
     requantises,
 )
@@ -108,9 +109,8 @@ def check_constants(network: LayerNetwork) -> None:
     what its result is rounded to, or has more than ``CONSTANTS`` numbers: onnxruntime rounds before and after it in its
     own way, so that neither a bias nor the host's single precision gives its integers."""
     for layer in network.layers:
-        size = max((math.prod(shape) for _, shape in layer.operator.weights), default=0)
-        if meets_constant(layer) and size > CONSTANTS:
-            remedy = f"has a constant of {size} numbers; {CONSTANTS} are read"
+        if meets_constant(layer) and math.prod(constant_axes(layer)) > CONSTANTS:
+            remedy = f"has a constant of {math.prod(constant_axes(layer))} numbers; {CONSTANTS} are read"
             raise InputError(network.name, f"{layer.op} {layer.source!r}", remedy)
         own = (layer.operator,) if layer.work == "elementwise" and layer.op == "Add" else ()
         for operator in (*own, *(one for one in layer.merged if one.op in SCALES)):

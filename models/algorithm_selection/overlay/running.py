@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from mapper.models.algorithm_selection.number.average import counts, mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
@@ -172,6 +174,12 @@ def requantises(layer: NetworkLayer) -> bool:
 def meets_constant(layer: NetworkLayer) -> bool:
     """Whether a layer makes integers of others and of a constant."""
     return layer.op.startswith(INTEGER) and layer.op.removeprefix(INTEGER) in CONSTANT
+
+
+def constant_axes(layer: NetworkLayer) -> tuple[int, ...]:
+    """The axes of what a layer's integers meet, as many as its maps have; 1 where it is the same along one."""
+    ranks = len(layer.output_shape)
+    return np.broadcast_shapes(*((1,) * (ranks - len(shape)) + shape for _, shape in layer.operator.weights))
 
 
 def chunks(layer: NetworkLayer) -> list[tuple[int, int]]:

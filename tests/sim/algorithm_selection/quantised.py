@@ -160,13 +160,25 @@ def constant_file(
     return path
 
 
-def rectified_constant_file(folder: Path) -> Path:
-    """A constant whose sum is rounded only after a limit."""
-    path = constant_file(folder)
-    model = onnx.load(path)
-    at, node = next((at, one) for at, one in enumerate(model.graph.node) if one.output[0] == "met")
-    node.output[0] = "unlimited"
-    model.graph.node.insert(at + 1, helper.make_node("Relu", ["unlimited"], ["met"]))
+def chain_file(folder: Path, ops: tuple[str, ...], *, rounded: bool = True) -> Path:
+    """Integers that go through several operators, with constants of other shapes, before they are ``rounded`` again, or
+    are not before the next convolution."""
+    net = QuantisedBuilder(3, signed=False, per_map=False)
+    x = net.quantised(net.convolution(net.quantised("x", 1 / 127, 128), 1 / 127, "conv1", (3, 5)), 0.04, 120)
+    for place, op in enumerate(ops):
+        operands = [x]
+        if op in ("Add", "Sub", "Mul", "Div", "PRelu"):
+            shape = ((5, 1, 1), (1, 1, 8))[place % 2]
+            values = (net.random.random(shape) + 0.2).astype(np.float32)
+            operands.append(net.constant(f"constant{place}", values))
+        x = net.node(op, operands, f"met{place}")
+    if rounded:
+        x = net.quantised(x, 0.06, 121)
+    model = net.model(net.quantised(net.convolution(x, 0.06, "conv2", (5, 5)), 0.4, 125), 8)
+    model.graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("conv2.reals", TensorProto.FLOAT, [1, 5, 8, 8])
+    )
+    path = folder / "chain.onnx"
     onnx.save(model, path)
     return path
 

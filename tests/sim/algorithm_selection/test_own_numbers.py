@@ -27,13 +27,13 @@ from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.quantisation import QuantisedTensor
 from tests.sim.algorithm_selection.quantised import (
     averaged_file,
+    chain_file,
     constant_file,
     drawn_weights,
     integer_operator_file,
     joined_file,
     operator_file,
     quantised_file,
-    rectified_constant_file,
 )
 from tests.sim.algorithm_selection.rtl.overlay_bench import machine
 
@@ -113,9 +113,26 @@ def test_a_constant_that_meets_integers_gives_those_of_onnxruntime_beside_the_ov
     assert [bool(one.reason) for one in made] == [False, True, False]
 
 
+@pytest.mark.parametrize(
+    "ops",
+    [
+        ("Add", "Relu"),
+        ("Mul", "Add", "LeakyRelu"),
+        ("HardSigmoid", "Div", "Sigmoid", "Add"),
+    ],
+)
+def test_constants_and_activations_that_are_rounded_together_give_the_integers_of_onnxruntime(
+    ops: tuple[str, ...], tmp_path: Path
+) -> None:
+    network = read_network(str(chain_file(tmp_path, ops)), None, NO_DIMS).value
+    own = next(op for op in ops if op in ("Add", "Sub", "Mul", "Div"))
+    assert [layer.op for layer in network.layers] == ["Conv", f"QLinear{own}", "Conv"]
+    equals_onnxruntime(network, 0)
+
+
 def test_a_constant_whose_sum_is_no_integer_is_refused_in_a_line(tmp_path: Path) -> None:
-    network = read_network(str(rectified_constant_file(tmp_path)), None, NO_DIMS).value
-    with pytest.raises(InputError, match=r"Add 'unlimited': has a constant, but no integers on both sides"):
+    network = read_network(str(chain_file(tmp_path, ("Add", "Relu"), rounded=False)), None, NO_DIMS).value
+    with pytest.raises(InputError, match=r"Add 'met0': has a constant, but no integers on both sides"):
         run_of(network, 0)
 
 

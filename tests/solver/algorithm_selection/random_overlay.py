@@ -11,6 +11,11 @@ from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, ReadBack, Share, Store
 from mapper.models.algorithm_selection.overlay.running import Pool, Running
 
+TERMS = (
+    "short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts", "inputs_ahead",
+    "pools_on_the_way", "pools_first",
+)  # fmt: skip
+
 
 @st.composite
 def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
@@ -63,8 +68,7 @@ def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
 def generated(draw: st.DrawFn) -> dict[str, Any]:
     """The overlay as it is generated: with any of its terms, room for all or for little, on boards large and small."""
     words = st.sampled_from([1 << 10, 1 << 11, 1 << 20])
-    terms = ("short_passes", "fill_and_drain", "pools", "kernels", "overlap", "kernel_parts", "inputs_ahead")
-    engines: dict[str, Any] = {name: draw(st.booleans()) for name in terms}
+    engines: dict[str, Any] = {name: draw(st.booleans()) for name in TERMS}
     latency_wires = st.sampled_from([(1, 1), (1, 2), (32, 1), (32, 2)])
     engines["dram_latency"], engines["block_wires"] = draw(latency_wires)
     if draw(st.booleans()):

@@ -13,6 +13,7 @@ from mapper.formulations.algorithm_selection.problem import OBJECTIVES, Pin, Sel
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.algorithm_selection.heuristic.algorithm_one import ALGORITHM_ONE
 from mapper.solver.method import Effort
@@ -22,6 +23,8 @@ from tests.sim.trace_partition.onnx_layer import layers, model, node
 from tests.solver.algorithm_selection.random_overlay import machines
 
 KERNELS = ((1, 1), (1, 1), (3, 3), (3, 3), (3, 3), (2, 2), (1, 3), (5, 5))
+POOLS = ((2, 1, 0), (2, 1, 0), (2, 2, 0), (3, 2, 1), (3, 1, 0), (2, 2, 1))
+"""Side, step and padding of max pools."""
 TIMES = (0.9, 1.0, 1.2, 1.5, 2.0)
 """Of the least latency, how long an inference may take."""
 TRIES = 6
@@ -61,7 +64,7 @@ class _Net:
         pads = [max(draw(st.integers(0, k // 2)), need) for k, need in zip(kernel, least, strict=True)]
         ends = [draw(st.integers(0, k // 2)) for k in kernel]
         sizes = zip(source.size, pads, ends, spans, strict=True)
-        high, wide = ((side + before + after - span) // stride + 1 for side, before, after, span in sizes)
+        high, wide = ((length + before + after - span) // stride + 1 for length, before, after, span in sizes)
         groups = draw(st.sampled_from([1, 1, 1, *(g for g in (2, 4) if source.channels % g == 0)]))
         maps = groups * draw(st.integers(1, 4 // groups))
         self.weights[f"w{name}"] = np.zeros((maps, source.channels // groups, *kernel), np.float32)
@@ -74,7 +77,13 @@ class _Net:
         if after == "Relu":
             self._add("Relu", [name], made)
         elif after and min(high, wide) > 1:
-            self._add("MaxPool", [name], replace(made, size=(high - 1, wide - 1)), kernel_shape=[2, 2])
+            side, step, pad = draw(st.sampled_from(POOLS))
+            down, across = ((one + 2 * pad - side) // step + 1 for one in (high, wide))
+            if min(down, across) > 0:
+                self._add(
+                    "MaxPool", [name], replace(made, size=(down, across)), kernel_shape=[side] * 2,
+                    strides=[step] * 2, pads=[pad] * 4,
+                )  # fmt: skip
 
     def joint(self) -> None:
         """Two tensors of one size, one after the other or added; without such there is nothing to join."""
@@ -113,21 +122,23 @@ def problems(draw: st.DrawFn) -> tuple[SelectionProblem, LayerNetwork]:
     draws the first is taken whose optimum is not on the array of Algorithm 1, the first heuristic. Machines so dear
     that costs leave 64 bits are refused, and drawn again."""
     network = draw(layer_networks())
-    problem = None
+    posed = None
     for _ in range(TRIES):
         try:
-            problem = draw(_posed(network))
-            if _missed(problem):
+            posed = draw(_posed(network))
+            if _missed(posed[0]):
                 break
         except InputError as refused:
             assert "costs of small arrays leave 64 bits" in str(refused)
-            problem = None
-    return (problem, network) if problem is not None else reject()
+            posed = None
+    return posed if posed is not None else reject()
 
 
 @st.composite
-def _posed(draw: st.DrawFn, network: LayerNetwork) -> SelectionProblem:
-    overlay = overlay_network(network, draw(machines(ends=True)))
+def _posed(draw: st.DrawFn, network: LayerNetwork) -> tuple[SelectionProblem, LayerNetwork]:
+    machine = draw(machines(ends=True))
+    network = ordered(network, machine)
+    overlay = overlay_network(network, machine)
     problem = SelectionProblem(overlay, max_pes=draw(st.sampled_from([1, 2, 3, 4, 5, 6])))
     pins = {}
     for at, layer in enumerate(overlay.layers):
@@ -145,7 +156,7 @@ def _posed(draw: st.DrawFn, network: LayerNetwork) -> SelectionProblem:
         fastest = joint(problem, Effort()).mapping
         cost = None if fastest is None else verify(problem, fastest).cost
         longest = round((1000 if cost is None else cost.units) * draw(st.sampled_from(TIMES)))
-    return replace(problem, objective=objective, longest_units=longest)
+    return replace(problem, objective=objective, longest_units=longest), network
 
 
 def _missed(problem: SelectionProblem) -> bool:

@@ -21,34 +21,74 @@ module requantise #(
     output logic [WIDTH-1:0] word
 );
   /* verilator no_inline_module */
+  // Both ways share multiplier, adder and shifter: magnitudes are multiplied, and get their sign where they are added to
+  // (rounding down) or after the quotient (rounding to even).
+  logic real_scale, negative;
   logic signed [WIDTH:0] whole;
-  logic signed [63:0] product, sought, scaled;
+  logic [WIDTH:0] magnitude, taken;
+  logic [63:0] exact, rounding, gone, sought;
+  assign real_scale = SINGLE != 0 && single;
+  assign whole      = (WIDTH + 1)'($signed(sum)) + (WIDTH + 1)'($signed(bias));
+  assign negative   = whole[WIDTH];
+  assign magnitude  = negative ? -whole : whole;
+  if (SINGLE != 0) begin : gen_single
+    logic [WIDTH:0] sum_carry, sum_below;
+    logic [63:0] carry, below;
+    significant #(.WIDTH(WIDTH + 1)) of_sum (.magnitude, .carry(sum_carry), .below(sum_below));
+    significant #(.WIDTH(64)) of_product (.magnitude(exact), .carry, .below);
+    assign taken = real_scale ? (magnitude + sum_carry) & ~sum_below : magnitude;
+    assign rounding = real_scale ? carry : 64'($signed(addend));
+    assign gone = real_scale ? below : '0;
+  end else begin : gen_integers
+    assign taken = magnitude;
+    assign rounding = 64'($signed(addend));
+    assign gone = '0;
+  end
+  assign exact = 64'(taken) * 64'(factor[30:0]);
+  logic turned;
+  assign turned = negative && !real_scale;
+  assign sought = ((exact ^ {64{turned}}) + rounding + 64'(turned)) & ~gone;
+
+  // To the right by 32, 16 ... 1, keeping the bits that are still needed then: 17 of the quotient and the one after them.
+  // What falls away below matters as being zero or not, what falls away above as being all sign or not.
+  logic sign, beyond, rest;
+  logic [65:0] kept, shifted;
+  assign sign = sought[63] && !real_scale;
+  always_comb begin
+    kept = {sign, sought, 1'b0};
+    shifted = kept;
+    beyond = 1'b0;
+    rest = 1'b0;
+    for (int k = 5; k >= 0; k--) begin
+      if (shift[k]) begin
+        rest = rest | (kept & ~({66{1'b1}} << (1 << k))) != 0;
+        shifted = $signed(kept) >>> (1 << k);
+      end else shifted = kept;
+      for (int place = 0; place < 66; place++) begin
+        if (place >= 17 + (1 << k)) begin
+          beyond = beyond | (shifted[place] != sign);
+          shifted[place] = sign;
+        end
+      end
+      kept = shifted;
+    end
+    beyond = beyond | (kept[17] != sign);
+  end
+
+  // A quotient q that is rounded up and turned around is ~q + (up ? 0 : 1).
+  logic up, turns;
+  logic signed [17:0] quotient;
   logic signed [15:0] limited;
   logic signed [33:0] bent;
-  assign whole = (WIDTH + 1)'($signed(sum)) + (WIDTH + 1)'($signed(bias));
-
-  logic [63:0] divided;
-  if (SINGLE != 0) begin : gen_single
-    logic [39:0] magnitude, taken, kept;
-    logic [63:0] exact, near, rest, half, quotient;
-    assign magnitude = whole < 0 ? 40'(-whole) : 40'(whole);
-    assign exact = 64'(taken) * 64'(factor[30:0]);
-    assign product = whole < 0 ? -$signed(exact) : $signed(exact);
-    significant #(.WIDTH(40)) of_sum (.magnitude, .rounded(kept));
-    assign taken = single ? kept : magnitude;
-    significant #(.WIDTH(64)) of_product (.magnitude(exact), .rounded(near));
-    assign quotient = near >> shift;
-    assign rest = near - (quotient << shift);
-    assign half = shift == 0 ? '0 : 64'(1) << (shift - 1);
-    assign divided = quotient + 64'(shift != 0 && (rest > half || (rest == half && quotient[0])));
-  end else begin : gen_integers
-    assign product = 64'(whole) * 64'($signed({1'b0, factor[30:0]}));
-    assign divided = '0;
+  assign turns    = real_scale && negative;
+  assign up       = real_scale && kept[0] && (rest || kept[1]);
+  assign quotient = ({sign, kept[17:1]} ^ {18{turns}}) + 18'(up != turns);
+  always_comb begin
+    if (beyond) limited = real_scale ? (negative ? lowest : highest) : (sign ? lowest : highest);
+    else if (quotient < 18'($signed(lowest))) limited = lowest;
+    else if (quotient > 18'($signed(highest))) limited = highest;
+    else limited = quotient[15:0];
   end
-  assign sought = product + 64'($signed(addend));
-  assign scaled = SINGLE != 0 && single ? (whole < 0 ? -$signed(divided) : $signed(divided)) : sought >>> shift;
-  assign limited = scaled < 64'($signed(lowest)) ? $signed(lowest) :
-      (scaled > 64'($signed(highest)) ? $signed(highest) : $signed(scaled[15:0]));
   assign bent = (34'(limited) * 34'($signed(slope[17:0])) + 34'sd32768) >>> 16;
   assign word = enable ? (limited < 0 ? WIDTH'(bent) : WIDTH'(limited)) : sum;
   logic unused;
