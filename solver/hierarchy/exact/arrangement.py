@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mapper.arch.hierarchy import Actions
+from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, steps
 from mapper.solver.hierarchy.exact.group import Groups
 from mapper.solver.hierarchy.exact.neighbour.crossing import (
@@ -74,6 +76,20 @@ class Outset:
             for outer, inner in zip(kept, (*kept[1:], self.levels), strict=True)
         ]
 
+    def on(self, problem: HierarchyProblem) -> Outset:
+        """The same on a machine that differs in words and energies alone."""
+        seen = copy(self)
+        seen.problem, seen.machine = problem, problem.machine
+        seen.links = [replace(link, rows=link.rows.copy()) for link in self.links]
+        for link in seen.links:
+            seen._price(link)
+        return seen
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the numbers take."""
+        return int(self.spread.nbytes + sum(link.rows.nbytes for link in self.links))
+
     def _kept(self) -> list[list[int]]:
         operands = self.problem.nest.operands
         return [[level for level, names in enumerate(self.keep) if one.name in names] for one in operands]
@@ -81,11 +97,7 @@ class Outset:
     def _link(self, tensor: int, outer: int, inner: int) -> Link:
         operand, rules = self.problem.nest.operands[tensor], self.machine.rules
         last = inner == self.levels
-        here = self.machine.levels[outer]
-        there = None if last else self.machine.levels[inner]
         first = operand.writes and operand.zero_initialised
-        own = here.actions or NO_ENERGY
-        other = (there.actions if there else None) or NO_ENERGY
         rows = np.zeros((len(self.spread), COLUMNS))
         rows[:, 0] = np.prod([self._positions(tensor, level) for level in range(outer, inner)], axis=0)
         rows[:, 11] = rows[:, 0]
@@ -97,15 +109,24 @@ class Outset:
             rows[:, 1] = parts[outer] if rules.first_read == "elided" else 0.0
             rows[:, 2] = parts[inner] if not last and rules.first_fill == "elided" else 0.0
         rows[:, 3] = operand.writes
-        rows[:, 5] = _exact(own.read) * self._paid(outer)
-        rows[:, 6] = _exact(own.update) * self._paid(outer)
-        rows[:, 7] = 0.0 if there is None else _exact(other.fill) * self._paid(inner)
-        rows[:, 8] = here.block
-        rows[:, 9] = 1 if there is None else there.block
+        rows[:, 8] = self.machine.levels[outer].block
+        rows[:, 9] = 1 if last else self.machine.levels[inner].block
         rows[:, 10] = self.passes
         if rows[:, 12].any():
             rows[:, 10] = np.where(rows[:, 12] == 1, self._least(tensor, inner), self.passes)
-        return Link(tensor, outer, inner, rows)
+        link = Link(tensor, outer, inner, rows)
+        self._price(link)
+        return link
+
+    def _price(self, link: Link) -> None:
+        """Write down what the machine's levels take for an access."""
+        own = self.machine.levels[link.outer].actions or NO_ENERGY
+        paid = self._paid(link.outer)
+        link.rows[:, 5] = _exact(own.read) * paid
+        link.rows[:, 6] = _exact(own.update) * paid
+        if link.inner < self.levels:
+            other = self.machine.levels[link.inner].actions or NO_ENERGY
+            link.rows[:, 7] = _exact(other.fill) * self._paid(link.inner)
 
     def _dimensions(self, tensor: int) -> Array:
         shape = self.shape

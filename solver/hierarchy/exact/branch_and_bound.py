@@ -176,7 +176,7 @@ class Search:
         """Put the arrangements of these bounds that may hold a better mapping into the heap; it is known of all but
         those of ``keeps``, if given, that they hold none."""
         keeps = list(Space(problem).keeps()) if keeps is None else keeps
-        spaces = Spaces(problem, groups_of(problem), self.effort)
+        spaces = self.spaces(problem)
         known = self.trials.bound if self.paddings is None else max(self.trials.bound, self.ahead)
         if not spaces.complete:
             self.undecided = min(self.undecided, known)
@@ -186,7 +186,7 @@ class Search:
                 if self.over():
                     self.undecided = min(self.undecided, known)
                     break
-                opening = Opening(Outset(spaces.groups, keep, spread))
+                opening = Opening(self.outset(spaces, keep, begin, spread))
                 for row in np.flatnonzero(opening.bound < self.limit):
                     bound, cycles = float(opening.bound[row]), float(opening.cycles[row])
                     if self.wants(bound, cycles):
@@ -195,6 +195,14 @@ class Search:
                 self._keep_few()
         heapq.heapify(self.heap)
         return spaces
+
+    def spaces(self, problem: HierarchyProblem) -> Spaces:
+        """What loops may do in space, with these bounds."""
+        return Spaces(problem, groups_of(problem), self.effort)
+
+    def outset(self, spaces: Spaces, keep: Keep, begin: int, spread: Array) -> Outset:
+        """The arrangements of ``spaces`` from row ``begin`` on, with trips in space ``spread``, that keep the same."""
+        return Outset(spaces.groups, keep, spread)
 
     def _keep_few(self) -> None:
         """Leave out arrangements with large bounds if there are too many; the least of these bounds is remembered."""
@@ -295,8 +303,11 @@ def prepare() -> None:
 
 
 def _small() -> HierarchyProblem:
-    energy = {"read": 1, "fill": 1, "update": 1}
-    levels = [{"name": name, "energy_pj": energy} for name in ("outer", "middle", "inner")]
+    # So dear outside that nothing but tiles at every level is worth opening.
+    levels = [
+        {"name": name, "words": words, "energy_pj": dict.fromkeys(("read", "fill", "update"), energy)}
+        for name, words, energy in (("outer", None, 64), ("middle", 12, 4), ("inner", 3, 1))
+    ]
     machine = hierarchy_from_document(
         {"schema": HIERARCHY_SCHEMA, "name": "small", "levels": levels, "compute": {"energy_pj": 1}}, "small"
     )
