@@ -287,7 +287,7 @@ class Engines:
 
     def sizes(self, at, name, height, more):  # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
         one, m = self.layers[at], TILE.get(name, 0)
-        deep, apart = up(one["in_channels"] // one["groups"], self.parts(at, name, more)[0]), one["groups"] > 1
+        (deep, taps), apart = self.shares(at, name, more), one["groups"] > 1
         maps = one["out_channels"] // one["groups"] if apart else self.maps(at, name, more)
         wide, (down, right) = one["output"][1], one["strides"]
         a, b, calls = height * wide, deep, up(one["groups"], self.parts(at, name, more)[1]) if apart else 1
@@ -301,10 +301,10 @@ class Engines:
         elif name == "kn2row":
             patch = up(one["map"][1], right)
             reach = min(one["map"][0], (height - 1) * down + (one["kernel"][0] - 1) * one["dilations"][0] + 1)
-            a, calls, into = height * patch, calls * one["window"], down * right * up(reach, down) * patch
+            a, calls, into = height * patch, calls * taps, down * right * up(reach, down) * patch
             sums = a
         else:
-            b, across = deep * one["window"], across * one["window"]
+            b, across = deep * taps, across * one["window"]
         return (a, b, maps, calls), (into, across), sums
 
     @once
@@ -312,18 +312,29 @@ class Engines:
         if self.room is None or more > 1:  # Or so many parts of the maps, for which the input is loaded once.
             return 1, more
         one, half = self.layers[at], self.half(self.room[1], self.banks)
-        rows, lines = one["window"] * (one["in_channels"] // one["groups"]), up(one["out_channels"], self.banks)
+        taps, depth, lines = one["window"], one["in_channels"] // one["groups"], up(one["out_channels"], self.banks)
         if name in TILE:
-            rows = math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
-            rows *= one["in_channels"] // one["groups"]
-        rows = self.even(rows)
-        if one["groups"] > 1:  # A part has whole groups; more parts than groups: those of one do not fit.
+            taps = math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
+        rows = self.even(taps * depth)
+        if one["groups"] > 1:  # A part has whole groups.
             fits = half // rows * self.banks // (one["out_channels"] // one["groups"])
-            return 1, up(one["groups"], fits) if fits else one["groups"] + 1
-        return (up(rows, half), lines) if rows > half else (1, up(lines, half // rows))
+            return (1, up(one["groups"], fits)) if fits else None
+        if rows <= half:
+            return 1, up(lines, half // rows)
+        if name in TILE or (one["images"] > 1 and at not in self.full):  # Sums of one piece stay for all of the depth.
+            return None
+        if name == "im2col":
+            return up(rows, half), lines
+        even = [k for k in range(2, taps + 1) if taps % k == 0 and self.even(taps // k * depth) <= half]
+        return (even[0], lines) if even else None
+
+    def shares(self, at, name, more):  # Channels and taps of a part: as many taps as others in kn2row, else channels.
+        one, parts = self.layers[at], self.parts(at, name, more)[0]
+        depth, taps = one["in_channels"] // one["groups"], one["window"]
+        return (depth, taps // parts) if name == "kn2row" else (up(depth, parts), taps)
 
     def ways(self, at, name):  # Numbers of parts: 1 for as many as fit; of an input that is one piece, down to a row.
-        one, (deep, parts), found = self.layers[at], self.parts(at, name, 1), [1]
+        one, (deep, parts), found = self.layers[at], self.parts(at, name, 1) or (0, 0), [1]
         single = deep == one["groups"] == (1 if at in self.full else one["images"]) and 1 in self.counts(at, name, 1)[1]
         while self.more and self.kernels and single and parts < up(one["out_channels"], self.banks):
             parts = min(2 * parts, up(one["out_channels"], self.banks))
@@ -340,10 +351,10 @@ class Engines:
     def counts(self, at, name, more):  # Numbers of pieces that fit the buffers.
         one = self.layers[at]
         bands, found = up(one["output"][0], TILE.get(name, 1)), []
-        if more > 1 or self.parts(at, name, more)[1] > one["groups"] > 1:
+        if more > 1 or self.parts(at, name, more) is None:
             return bands, [1] if more > 1 else []
         maps = self.maps(at, name, more)
-        for count in self.COUNTS:
+        for count in self.COUNTS if self.parts(at, name, more)[0] == 1 else [1]:
             _, (rows, columns), sums = self.sizes(at, name, up(bands, count), more)
             lines = up(columns, self.banks)
             fits = self.room is None or (self.even(rows) * lines <= self.half(self.room[0], self.banks)
@@ -434,12 +445,11 @@ class Engines:
     def kernel(self, at, name, lanes, more):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
             return 0
-        one, deep = self.layers[at], self.parts(at, name, more)[0]
-        lines, rows = up(self.maps(at, name, more), lanes), up(one["in_channels"] // one["groups"], deep)
+        one, (rows, taps), lines = self.layers[at], self.shares(at, name, more), up(self.maps(at, name, more), lanes)
         if name in TILE:
             rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
             return rows * lines + 9 + self.TURN + 2 * lines + 2 * (self.HAND_OVER + self.latency)
-        return rows * one["window"] * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
+        return rows * taps * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
 
     def times(self, at, name, flow, more, low1, high1, low2, high2):
         """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
@@ -450,7 +460,7 @@ class Engines:
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
         streams, reads, kernels = self.streams(at, name, lanes, more, kept)
         (deep, runs), every = self.parts(at, name, more), []
-        once = self.kernels and self.overlap and self.counts(at, name, more)[0] == 1  # Depth is loaded while sums stay.
+        once = self.kernels and self.overlap  # Depth is loaded while sums stay.
         for first, two, high, images, inner, edge in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:

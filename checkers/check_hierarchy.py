@@ -44,12 +44,19 @@ iterations are counted; those beyond the bound do not exist, and the outermost s
 Digits: a level and instance take the chunks whose digits exist, so what a cut says multiplies over loops. Of s trips in
   space, units compute at ceil(B/s) moments at least; of one loop's instances more than half have a chunk.
 Once: each word that an instance uses arrives there at least once, and leaves outside once for all that share it.
-Again: let b be the innermost level outside a link at which a loop turns that moves the operand. Let D be digits at
-  levels outside b of loops that do not move it. When one of them turns, loops at b begin again: the tile goes back,
-  which no innermost loop does, and is brought whole. When another loop turns, what stays was in the tile one place
-  before, at which it is with the same D, too. So all words arrive once for each D, by induction over places.
+Again: let p be the innermost place outside a link at which a loop turns that moves the operand, and D be digits at
+  places outside p of loops that do not move it. When one of them turns, p begins again: the tile goes back, which no
+  innermost loop does, and is brought whole. When another loop turns, what stays was in the tile one step behind. This
+  one is there, earlier and with the same D: an outer loop that goes on as far as the innermost one does lets a tile
+  stay only if the loops that move it and begin again have passes of one size. So all words arrive once for each D.
+Innermost: some loop is the innermost to turn at the level of p. If it moves the operand, D has all digits there.
+Halo: if no loop moves two dimensions, all that stays when loops turn lies along one dimension d: an outer loop that
+  goes on as far as the innermost one moves d, too, or nothing, and none that moves another dimension begins again. So
+  tiles bring all places of d for each choice of chunks in the others. Where loops of bounds B and steps f have n chunks
+  each, N combinations in all, the sides of these add up to N*(1 + sum f*(B/n - 1)), which is linear in each n.
 Meet: words that several loops move in a dimension differ along each one alone, so at most all trips but those of one
   loop take the same word at a moment.
+Cells of cuts have the least of each number; they are halved until they are closed or single cuts.
 """
 
 # ruff: noqa: B905
@@ -69,7 +76,8 @@ import sys
 from fractions import Fraction
 
 KIND = "hierarchy"
-LEMMAS = "Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours, Needs, Growth, Digits, Once, Again, Meet"
+LEMMAS = "Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours, Needs, Growth"
+LEMMAS += ", Digits, Once, Again, Innermost, Halo, Meet"
 TRUSTED = f"cost model as in Hierarchy.cost; lemmas {LEMMAS}"
 
 
@@ -1280,7 +1288,9 @@ class Cut(Hierarchy):
             plain = len({*loops}) == len(loops) and all(sum(dim.values()) < 2 for dim in self.dims[k])
             need(plain or not self.written[k], "words of a sum overlap or have gaps", "not certified")
         self.moving = [frozenset().union(*dims) for dims in self.dims]
-        self.size, self.known = self.bounds, {}
+        self.size = self.bounds
+        self.reaches = [[*map(self.reach, dims)] for dims in self.dims]
+        self.once = [*map(self.fewest, self.ops)]  # words of an operand that differ, at least
 
     # ---- What one mapping costs, exactly.
 
@@ -1338,8 +1348,10 @@ class Cut(Hierarchy):
             shift = tuple(x - y for x, y in zip(step, inside))
             inside = tuple(map(int.__add__, step, inside))
             last = shift if last is None else last
-            if shift != last or any(shift):
-                found.append((place, shift if shift == last else None))
+            again = {m for place_of, m, _ in turns if place_of > place} & self.moving[k] - {j}
+            stays = shift == last and all(slots[m][0][2] * slots[m][0][3] == self.bounds[m] for m in again)
+            if not stays or any(shift):
+                found.append((place, shift if stays else None))
         return found
 
     def crossing(self, k, b, slots, link, given, together):
@@ -1476,18 +1488,18 @@ class Cut(Hierarchy):
     def factors(self, _j, left, most):  # a loop may have so many trips: with those outside less than twice its bound
         return range(1, min(left, most) + 1)
 
-    def once(self, k):
-        """Words of an operand that differ, at least."""
-        if k not in self.known:
-            loops, found = [j for dim in self.dims[k] for j in dim], 1
-            for dim in self.dims[k]:
-                places = {0}
-                for j, by in dim.items():
-                    if len(places) * self.bounds[j] <= 1 << 16:
-                        places = {x + by * n for x in places for n in range(self.bounds[j])}
-                found *= max([len(places), *(self.bounds[j] for j in dim)])
-            self.known[k] = found if len({*loops}) == len(loops) else max(self.bounds[j] for j in loops)
-        return self.known[k]
+    def reach(self, dim):
+        """Places of a dimension that differ, at least."""
+        places = {0}
+        for j, by in dim.items() if len(dim) > 1 else ():
+            if len(places) * self.bounds[j] <= 1 << 16:
+                places = {x + by * n for x in places for n in range(self.bounds[j])}
+        return max([len(places), *(self.bounds[j] for j in dim)])
+
+    def fewest(self, k):
+        loops = [j for dim in self.dims[k] for j in dim]
+        plain = len({*loops}) == len(loops)
+        return math.prod(self.reaches[k]) if plain else max(self.bounds[j] for j in loops)
 
     def arranged(self, keep, _left, space):
         return CutArrangement(self, keep, space)
@@ -1498,6 +1510,7 @@ class Cut(Hierarchy):
         need(target is None or not reason, f"there is no mapping: {reason}")
         if reason:
             return reason
+        target = math.inf if target is None else target
         for one in self.arrangements():
             self.work(len(one.links))
             if one.closes([one.least(j) for j in self.loops], target):
@@ -1507,10 +1520,33 @@ class Cut(Hierarchy):
         return ", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"
 
 
+class Cell:
+    """Cuts of a loop (leader, trips in time and tiles by level, row), and a row that none of them has less of. Of a cut
+    with no less than another one, its leader, nothing more is known: it is parted from it last."""
+
+    def __init__(self, cuts):
+        self.cuts, self.parts = cuts, None
+        self.row = tuple(tuple(map(min, zip(*own))) for own in zip(*(cut[3] for cut in cuts)))
+        ratios = [max(own) / min(own) for own in zip(*(cut[2] for cut in cuts))] if len(cuts) > 1 else [0]
+        self.level = ratios.index(max(ratios))
+        self.spread = math.prod(ratios)  # 0: of a single cut
+
+    def halves(self):
+        """Two cells, apart in the size of the tiles that differ most."""
+        if not self.parts:
+            own = sorted(self.cuts, key=lambda cut: (cut[2][self.level], cut[0]))
+            ends = [n for n in range(1, len(own)) if own[n - 1][0] != own[n][0]] or range(1, len(own))
+            at = min(ends, key=lambda n: abs(2 * n - len(own)))
+            self.parts = Cell(own[:at]), Cell(own[at:])
+        return self.parts
+
+
 class CutArrangement:
-    """What levels keep and the instances of each loop below them, where factors are imperfect. A row of numbers of a
-    loop, which no cut of some has less of: moments of units, tiles by level, and of each link the innermost level
-    outside at which it turns, and choices of digits that words leave and arrive for, by the level of Again."""
+    """What levels keep and the instances of each loop below them, where factors are imperfect. The row of a cut of a
+    loop has no less of any number than the row of its cell: numbers that multiply over loops (moments of units; of each
+    link choices of digits that words leave and arrive for, by the level of Again: 1 of loops that move the operand),
+    tiles by level, -1 for each level at which the loop turns, and by link the innermost level outside at which it does
+    and the chunks that the tile inside has of it."""
 
     def __init__(self, h, keep, space):
         self.h, self.keep, self.space, self.instances = h, keep, space, [1]
@@ -1518,128 +1554,38 @@ class CutArrangement:
             self.instances.append(self.instances[-1] * math.prod(own))
         kept = [[b for b in range(h.depth) if k in keep[b]] for k in h.ops]
         self.links = [(k, o, i) for k, own in enumerate(kept) for o, i in zip(own, [*own[1:], h.depth])]
-        self.leak = h.leak(keep, self.instances)
+        self.leak, self.asked, self.known = h.leak(keep, self.instances), [], [self.fixed(link) for link in self.links]
+        for k, o, i in self.links:
+            # Levels of which instances have words of their own: as they leave, and as they arrive.
+            ways = [b for b in range(i) if b < o or not self.shared(k, b)], [*range(i)]
+            self.asked += [(k, i, own, t) for own in ways for t in (range(i + 1) if i < h.depth else [i])]
 
     def shared(self, k, b):
         return self.h.levels[b]["fanout"]["reduction" if self.h.written[k] else "multicast"]
 
-    def asked(self, link):  # levels of which instances have words of their own: as they leave, and as they arrive
-        k, o, i = link
-        return [b for b in range(i) if b < o or not self.shared(k, b)], [*range(i)]
-
-    def least(self, j):
-        """What no cut of a loop has less of (lemma Digits)."""
-        h, column, bound = self.h, [own[j] for own in self.space], self.h.bounds[j]
-        every, links = math.prod(column), []
-        for link in self.links:
-            found = []
-            for levels in self.asked(link):
-                apart = math.prod(column[b] for b in levels)
-                own = apart // 2 + 1 if apart > 1 else 1
-                found.append([max(own, up(bound * apart, every)) if link[2] == h.depth else own] * (link[2] + 1))
-            links.append((0, *found))
-        tiles = [min(bound, math.prod(column[b:])) for b in range(h.depth)]
-        return up(bound, every), tiles, links
-
-    def cuts(self, j):
-        """Trips in time by level of every cut of a loop that may be of use, and its numbers; and the least of all."""
-        h, column, bound = self.h, tuple(own[j] for own in self.space), self.h.bounds[j]
-        key = j, column, tuple(self.links)
-        if key not in h.cuts:
-            found = [((), 1)]
-            for b in reversed(range(h.depth)):
-                grown = []
-                for trips, chunk in found:
-                    if column[b] > 1 and chunk >= bound:
-                        continue
-                    left = up(bound, chunk * column[b])
-                    for n in range(1 if b else left, left + 1):
-                        if h.allows(b, "time", j, n):
-                            grown.append(((n, *trips), chunk * column[b] * n))
-                found = grown
-                h.work(5 * len(found))
-            rows = [(trips, self.numbers(j, trips, column)) for trips, _ in found]
-            h.cuts[key] = rows, self.lowest([own for _, own in rows])
-        return h.cuts[key]
-
-    def numbers(self, j, trips, column):
-        h, bound, slots, inside = self.h, self.h.bounds[j], [], 1
-        tiles = []
-        for b in reversed(range(h.depth)):
-            for far, n in ((True, column[b]), (False, trips[b])):
-                slots.insert(0, (b, far, n, (bound - 1) // inside % n))
-                inside *= n
-            tiles.insert(0, min(bound, inside))
-        h.work(10 * len(self.links))
-
-        def reached(i, space, time):  # choices of these digits, with zeros for all others, that exist
-            asked = [n for b, far, n, _ in slots if b < i and (b in space if far else b < time)]
-            after, count = math.prod(asked), 0
-            for b, far, n, last in slots:
-                if b >= i:
-                    break
-                if b in space if far else b < time:
-                    after //= n
-                    count += last * after
-                elif last:
-                    return count + after
-            return count + 1
-
-        links = []
-        for link in self.links:
-            i = link[2]
-            mover = max((b for b in range(i) if trips[b] > 1), default=0)
-            ways = [[reached(i, own, t if i < h.depth else i) for t in range(i + 1)] for own in self.asked(link)]
-            links.append((mover, *ways))
-        return reached(h.depth, (), h.depth), tiles, links
-
-    def lowest(self, rows):
-        if not rows:
-            return None
-        links = [
-            (min(own[0] for own in one), *([*map(min, zip(*(own[way] for own in one)))] for way in (1, 2)))
-            for one in zip(*(row[2] for row in rows))
+    def fixed(self, link):
+        """What no cut changes of a link: first words of all instances that are not read, and not filled; how many pay
+        for words, of how many in all blocks, and what one costs; instances that take the same word; words of all; and
+        dimensions that several loops move, with places that differ."""
+        h, (k, o, i) = self.h, link
+        own = h.moving[k]
+        whole = math.prod(h.bounds[j] for j in own)
+        zero = [
+            whole * math.prod(n for row in self.space[:b] for j, n in enumerate(row) if j not in own)
+            if h.first[k] and h.rules[rule] == "elided" else 0
+            for b, rule in ((o, "first_read"), (i, "first_fill"))
+        ]  # fmt: skip
+        prices = [
+            (h.pays(b, n), n * h.levels[b]["block"], h.levels[b]["energy"][name])
+            for b, name in ((o, "read"), (o, "update"), (i, "fill"))
+            if b < h.depth
+            for n in [self.instances[b]]
         ]
-        return min(row[0] for row in rows), [*map(min, zip(*(row[1] for row in rows)))], links
-
-    def closes(self, rows, target):
-        """Whether mappings with no less of any number are worth the target at least."""
-        h, depth = self.h, self.h.depth
-        h.work(2 * len(self.links) + len(rows))
-        for b, room in enumerate(h.room):
-            if sum(h.words(k, [row[1][b] for row in rows]) for k in self.keep[b]) > room:
-                return True
-        if target is None:
-            return False
-        compute = up(math.prod(row[0] for row in rows), h.compute["rate"])
-        energy, moved = math.prod(h.bounds) * h.compute["energy"], [[0, 0] for _ in h.levels]
-        for number, (k, o, i) in enumerate(self.links):
-            own, other = h.moving[k], [j for j in h.loops if j not in h.moving[k]]
-            again = max((rows[j][2][number][0] for j in own), default=0)
-            leaving, arriving = (math.prod(rows[j][2][number][way][again] for j in other) for way in (1, 2))
-            once, whole = h.once(k), math.prod(h.bounds[j] for j in own)
-            if i == depth:
-                leaving *= max(once, up(whole, self.meeting(k, o)))
-            else:
-                leaving, arriving = leaving * once, arriving * once
-            zero = [whole * math.prod(math.prod(self.space[b][j] for j in other) for b in range(c)) for c in (o, i)]
-            reads = max(0, leaving - (zero[0] if h.first[k] and h.rules["first_read"] == "elided" else 0))
-            energy += self.paid(o, "read", reads)
-            moved[o][0] += reads
-            if h.written[k]:
-                energy += self.paid(o, "update", leaving)
-                moved[o][1] += leaving
-            if i < depth:
-                fills = max(0, arriving - (zero[1] if h.first[k] and h.rules["first_fill"] == "elided" else 0))
-                energy += self.paid(i, "fill", fills)
-                moved[i][1] += fills
-        moved = [[up(words, n) for words in own] for own, n in zip(moved, self.instances)]
-        cycles = h.least_cycles(compute, moved)
-        return h.worth(energy + self.leak * cycles, cycles) >= target
-
-    def paid(self, b, action, words):  # by all instances of a level, the first of which has most words
-        level, instances = self.h.levels[b], self.instances[b]
-        return up(words * self.h.pays(b, instances), instances * level["block"]) * level["energy"][action]
+        dims = [[(j, f) for j, f in dim.items() if h.bounds[j] > 1] for dim in h.dims[k]]
+        if sum(map(len, h.dims[k])) > len(own) or i == h.depth:
+            dims = []
+        dims = [(dim, reach) for dim, reach in zip(dims, h.reaches[k]) if len(dim) > 1]
+        return zero, prices, self.meeting(k, o), whole, dims
 
     def meeting(self, k, o):  # instances that take the same word at a moment, at most (lemma Meet)
         many = 1
@@ -1650,30 +1596,173 @@ class CutArrangement:
                 many *= math.prod(trips) // max(trips)
         return many
 
+    def least(self, j):
+        """What no cut of a loop has less of (lemma Digits)."""
+        h, column, bound = self.h, [own[j] for own in self.space], self.h.bounds[j]
+        every, found = math.prod(column), [up(bound, math.prod(column))]
+        for k, i, levels, _ in self.asked:
+            apart = math.prod(column[b] for b in levels)
+            own = apart // 2 + 1 if apart > 1 else 1
+            found.append(1 if j in h.moving[k] else max(own, up(bound * apart, every)) if i == h.depth else own)
+        tiles = [min(bound, math.prod(column[b:])) for b in range(h.depth)]
+        turns = [-(min(h.most[b]["time"].get(j, 2), h.exact[b]["time"].get(j, 2)) > 1) for b in range(h.depth)]
+        return found, tiles, turns, [0] * len(self.links), [1] * len(self.links)
+
+    def cuts(self, j):
+        """The cell of all cuts of a loop that may be of use; None if there is none."""
+        h, column, bound = self.h, tuple(own[j] for own in self.space), self.h.bounds[j]
+        key = j, column, tuple(self.links)
+        if key not in h.cuts:
+            found = [((), 1)]
+            for b in reversed(range(h.depth)):
+                grown, alone = [], [1 for _ in h.loops]
+                for trips, chunk in found:
+                    if column[b] > 1 and chunk >= bound:
+                        continue
+                    left = up(bound, chunk * column[b])
+                    for n in range(1 if b else left, left + 1):
+                        alone[j] = min(bound, chunk * column[b] * n)
+                        if sum(h.words(k, alone) for k in self.keep[b]) > h.room[b]:
+                            break
+                        h.work(5)
+                        if h.allows(b, "time", j, n):
+                            grown.append(((n, *trips), chunk * column[b] * n))
+                found = grown
+            rows = [(self.row(j, trips, column), trips) for trips, _ in found]
+            rows.sort(key=lambda one: (sum(map(sum, one[0])), one[1]))
+            h.cuts[key] = Cell(self.led(rows, column, bound)) if rows else None
+        return h.cuts[key]
+
+    def led(self, rows, column, bound):
+        """Cuts with the first one that has no more of any number, and its tiles."""
+        leaders, cuts = [], []
+        for row, trips in rows:
+            flat = sum(row, ())
+            self.h.work(len(leaders) // 8)
+            leader = next((n for n, (_, one) in enumerate(leaders) if all(map(int.__le__, one, flat))), len(leaders))
+            if leader == len(leaders):
+                inside = [math.prod(trips[b:]) * math.prod(column[b:]) for b in range(len(trips))]
+                leaders.append(([min(bound, n) for n in inside], flat))
+            cuts.append((leader, trips, leaders[leader][0], row))
+        return cuts
+
+    def row(self, j, trips, column):
+        """What a cut says."""
+        h, bound, slots, inside = self.h, self.h.bounds[j], [], 1
+        tiles = []
+        for b in reversed(range(h.depth)):
+            for far, n in ((True, column[b]), (False, trips[b])):
+                if n > 1:
+                    slots.insert(0, (b, far, n, (bound - 1) // inside % n))
+                    inside *= n
+            tiles.insert(0, min(bound, inside))
+        h.work(3 * len(self.asked))
+
+        def reached(i, space, time):  # choices of these digits, with zeros for all others, that exist
+            own = [(n, last, b in space if far else b < time) for b, far, n, last in slots if b < i]
+            after, count = math.prod(n for n, _, asked in own if asked), 0
+            for n, last, asked in own:
+                if asked:
+                    after //= n
+                    count += last * after
+                elif last:
+                    return count + after
+            return count + 1
+
+        found = [reached(h.depth, (), h.depth)]
+        found += [1 if j in h.moving[k] else reached(i, own, t) for k, i, own, t in self.asked]
+        turning = [b for b, n in enumerate(trips) if n > 1]
+        halos = [any(j == m for dim, _ in one[4] for m, _ in dim) for one in self.known]
+        chunks = [up(bound, tiles[i]) if own else 1 for (_, _, i), own in zip(self.links, halos)]
+        movers = [max((b for b in turning if b < i and j in h.moving[k]), default=0) for k, _, i in self.links]
+        tiles = [n if any(j in h.moving[k] for k in own) else 1 for n, own in zip(tiles, self.keep)]
+        return tuple(map(tuple, (found, tiles, [-(n > 1) for n in trips], movers, chunks)))
+
+    def tiled(self, number, rows):
+        """Words that arrive at all instances inside a link at least, for each choice of digits (lemma Halo)."""
+        h, once, dims = self.h, self.h.once[self.links[number][0]], self.known[number][4]
+        if not dims:
+            return once
+        whole, least = once, math.inf
+        for dim, reach in dims:
+            ends = [[(f, h.bounds[j], n) for n in {rows[j][4][number], h.bounds[j]}] for j, f in dim]
+            found = math.inf
+            for corner in itertools.product(*ends):  # it is linear in the chunks of each loop
+                many = math.prod(n for *_, n in corner)
+                found = min(found, many + sum(f * (many // n * bound - many) for f, bound, n in corner))
+            found = max(found, reach)
+            whole, least = whole // reach * found, min(least, Fraction(reach, found))
+        return max(once, math.floor(whole * least))
+
+    def crossed(self, number, many, at, again, words):
+        """Energy of a link at least, and the words that are read and updated outside, and filled inside."""
+        (k, _, i), (zero, prices, meeting, whole, _) = self.links[number], self.known[number]
+        once = self.h.once[k]
+        if i == self.h.depth:
+            leaving, filled = many[at] * max(once, up(whole, meeting)), 0
+        else:
+            leaving, filled = many[at + again] * max(once, up(words, meeting)), many[at + i + 1 + again] * words
+        counts = max(0, leaving - zero[0]), leaving if self.h.written[k] else 0, max(0, filled - zero[1])
+        return sum(up(n * pay, block) * price for n, (pay, block, price) in zip(counts, prices)), counts
+
+    def bound(self, rows):
+        """The least energy and cycles of mappings with no less of any number, and by level and loop what energy is more
+        if that loop is the innermost one to turn there; None if tiles do not fit."""
+        h, (products, tiles, turns, movers, _) = self.h, zip(*rows)
+        h.work(2 * len(self.links) + len(rows))
+        for b, room in enumerate(h.room):
+            if room < math.inf and sum(h.words(k, [own[b] for own in tiles]) for k in self.keep[b]) > room:
+                return None
+        many, at, innermost = [*map(math.prod, zip(*products))], 1, [*map(max, zip(*movers))]
+        energy, moved = math.prod(h.bounds) * h.compute["energy"], [[0, 0] for _ in h.levels]
+        more = [dict.fromkeys((j for j, own in enumerate(turns) if own[b]), 0) for b in range(h.depth)]
+        for number, ((k, o, i), again) in enumerate(zip(self.links, innermost)):
+            words = self.tiled(number, rows)
+            spent, (reads, updates, filled) = self.crossed(number, many, at, again, words)
+            energy += spent
+            moved[o][0] += reads
+            moved[o][1] += updates
+            if i < h.depth:
+                moved[i][1] += filled
+                extra = self.crossed(number, many, at, again + 1, words)[0] - spent
+                for j in h.moving[k] & more[again].keys() if extra else ():
+                    more[again][j] += extra
+            at += 2 * (i + 1) if i < h.depth else 2
+        compute = up(many[0], h.compute["rate"])
+        cycles = h.least_cycles(compute, [[up(words, n) for words in own] for own, n in zip(moved, self.instances)])
+        return energy + self.leak * cycles, cycles, more
+
+    def closes(self, rows, target):
+        """Whether mappings with no less of any number are worth the target at least."""
+        found = self.bound(rows)
+        if found is None:
+            return True
+        energy, cycles, more = found
+        return self.h.worth(energy + sum(min(own.values(), default=0) for own in more), cycles) >= target
+
     def open(self, target, counts):
-        """Cut one loop after the other, and cost what is left in every order."""
-        h, found = self.h, []
-        for j in h.loops:
-            found.append(self.cuts(j))
-            if not found[-1][0]:
-                counts["arrangements by trips"] += 1
-                return
-        order = sorted(h.loops, key=lambda j: len(found[j][0]))
-        waiting = [((), [lowest for _, lowest in found])]
+        """Halve cells of cuts, and cost what is left in every order."""
+        h, cells = self.h, [self.cuts(j) for j in self.h.loops]
+        if not all(cells):
+            counts["arrangements by trips"] += 1
+            return
+        waiting = [cells]
         while waiting:
-            trips, rows = waiting.pop()
+            cells = waiting.pop()
+            rows = [cell.row for cell in cells]
             if self.closes(rows, target):
                 counts["cells of cuts"] += 1
-            elif len(trips) < len(order):
-                j = order[len(trips)]
-                waiting += [((*trips, own), [*rows[:j], row, *rows[j + 1 :]]) for own, row in found[j][0]]
+                continue
+            j = max(h.loops, key=lambda j: cells[j].spread)
+            if cells[j].spread:
+                waiting += [[*cells[:j], half, *cells[j + 1 :]] for half in cells[j].halves()]
             else:
                 counts["cuts order by order"] += 1
-                self.settle(dict(zip(order, trips)), target)
+                self.settle({j: cell.cuts[0][1] for j, cell in enumerate(cells)}, self.bound(rows), target)
         counts["arrangements by cuts"] += 1
 
-    def settle(self, trips, target):
-        h, orders = self.h, []
+    def settle(self, trips, least, target):
+        h, orders, (energy, cycles, more) = self.h, [], least
         space = [self.split(b, trips) for b in range(h.depth)]
         if None in space:
             return
@@ -1684,12 +1773,16 @@ class CutArrangement:
             orders.append([[(j, trips[j][b]) for j in (*outer, *reversed(given))] for outer in ways])
         need(math.prod(map(len, orders)) <= 20_000, "there are too many orders", "not certified")
         for time in itertools.product(*orders):
+            h.work()
+            extra = sum(own[order[-1][0]] for own, order in zip(more, time) if order)
+            if h.worth(energy + extra, cycles) >= target:
+                continue
             h.work(100)
             found = h.worth(*h.cost(self.keep, time, space))
             said = [[(h.names[j], *own) for j, *own in one] for one in (*time, *space)]
             kept = [sorted(h.tensors[k] for k in own) for own in self.keep]
             need(
-                found >= (math.inf if target is None else target),
+                found >= target,
                 f"there is a better mapping: in time {said[: h.depth]}, in space {said[h.depth :]}, kept {kept}",
             )
 

@@ -124,8 +124,6 @@ def main() -> int:
     # Four capacities an octave, from 16 bytes to all three matrices.
     capacities = sorted({round(2 ** (power / 4)) for power in range(16, 16 + 98)})
     buffers = [traffic_machine(words) for words in capacities]
-    # Loading what is compiled is no part of the first row.
-    front(PRODUCT, buffers[:2], "energy")
     lines = [row("GPT-3 6.7B, DRAM words", PRODUCT, buffers, "energy", both)]
     for grows, energies in ((False, "of one size"), (True, "that grow")):
         many = machines(grows)

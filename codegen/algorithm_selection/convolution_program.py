@@ -62,8 +62,8 @@ class Given:
 @dataclass
 class Turns:
     """The halves of the buffers that were filled last, and the third of the scales; the tensor that the output mover
-    wrote last, and the one before; what of the part before is still to leave, where parts of a layer's maps follow one
-    another."""
+    wrote last, and the one before, whose store was over (``passed``) when the last product of the layer that writes now
+    began; what of the part before is still to leave, where parts of a layer's maps follow one another."""
 
     input: int = 0
     kernel: int = 0
@@ -72,12 +72,14 @@ class Turns:
     scale: int = 0
     written: str = ""
     earlier: str = ""
+    passed: bool = False
     leaving: tuple[Move, ...] = ()
 
-    def write(self, tensor: str) -> None:
+    def write(self, tensor: str, passed: bool = False) -> None:
         """The output mover writes a tensor from now on."""
         if tensor != self.written:
             self.written, self.earlier = tensor, self.written
+        self.passed = passed
 
 
 @dataclass(frozen=True)
@@ -163,18 +165,26 @@ def convolution(
             leaving = [pooled_move(leaving[0], one, step, target, pooled, (_pitch(one.step), part.first))]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
-    ahead: tuple[Move, ...] | None = None
-    if not waits and len(loaded) == 1 and (loaded[0].source == "dram" or held is not None):
-        # What the layer before the last stored may still be on its way.
-        earlier: tuple[Engine, ...] = ("output",) if _writes(control, turns.earlier, source) else ()
-        ahead = (replace(loaded[0], waits=earlier),)
+    ahead = None if waits else _early(control, turns, source, loaded, held is not None)
     if part.kept and part.end < part.maps:
         turns.leaving = tuple(leaving)
         return ConvolutionProgram(kernels, tuple(loaded), tuple(first), (), (), ahead)
-    turns.write(step.output)
+    # The last product waits for the output mover then.
+    turns.write(step.output, passed=len(cut) > 1 or follows)
     # No further product says that the last one is done.
     last = tuple(replace(one, waits=("array",)) if at == 0 else one for at, one in enumerate(leaving))
     return ConvolutionProgram(kernels, tuple(loaded), tuple(first), tuple(rest), last, ahead)
+
+
+def _early(
+    control: Control, turns: Turns, source: Region, loaded: list[Move], held: bool
+) -> tuple[Move, ...] | None:
+    """The first load beside the last product of the layer before, if it is one load of a map in DRAM or ``held`` on the
+    chip: what the layer before that stored may still be on its way."""
+    if len(loaded) != 1 or (loaded[0].source != "dram" and not held):
+        return None
+    late = _writes(control, turns.earlier, source) and not turns.passed
+    return (replace(loaded[0], waits=("output",) if late else ()),)
 
 
 def _cut(
@@ -246,14 +256,17 @@ def _products(
     must cover its output; where none does, zeros come first."""
     calls: list[Call] = []
     rows = _result_rows(step)
-    patched = step.algorithm == "kn2row"
+    patched, depth = step.algorithm == "kn2row", part.bottom - part.top
+    whole = part.begins and part.ends
     by_group: dict[int, list[GemmCall]] = {}
     for one in step.calls:
-        by_group.setdefault(one.output_column, []).append(one)
+        if whole or not patched or part.top <= one.weight_row < part.bottom:
+            by_group.setdefault(one.output_column, []).append(one)
     cleared = False
     for group in by_group.values():
-        first = next((one for one in group if _covers(step, one)), None) if patched else None
-        if patched and first is None and not cleared:
+        covers = patched and part.begins
+        first = next((one for one in group if _covers(step, one)), None) if covers else None
+        if covers and first is None and not cleared:
             cleared = True
             nothing = Path(0, (Level(step.output_columns, 1), Level(rows, 0)), (0, 0))
             grid = grid_path(rows, step.output_columns)
@@ -261,23 +274,24 @@ def _products(
             yield Move("dram", "result", nothing, grid, rows=(0, rows), halves=half, waits=("output",))
         for one in sorted(group, key=lambda call: call is not first):
             adds = one is not first if patched else one.accumulate
+            weight_row = one.weight_row if whole or not patched else one.weight_row - part.top
             calls.append(
                 Call(
-                    (one.input_row, one.input_column + part.top),
-                    (one.weight_row, one.weight_column),
+                    (one.input_row, one.input_column + (0 if patched else part.top)),
+                    (weight_row, one.weight_column),
                     (one.output_row, one.output_column),
                     adds or not part.begins,
                     one.shift or (0, 0),
                 )
             )
-    sizes, whole = step.calls[0], part.begins and part.ends
+    sizes = step.calls[0]
     yield Gemm(
         step.dataflow,
         sizes.a,
-        sizes.b if whole else part.bottom - part.top,
+        sizes.b if whole or patched else depth,
         sizes.c,
         tuple(calls),
-        (step.walk.rows, step.weight_rows if whole else part.bottom - part.top, rows),
+        (step.walk.rows, step.weight_rows if whole else depth, rows),
         (_pitch(step), *_output(step)) if patched else None,
         halves,
         waits,

@@ -42,8 +42,10 @@ def _times(
     lanes = timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)))[0]
     pooled = limits.pooled.get(step.name)
+    # Sums to which further parts of the depth are added are those of a single piece.
+    most = -(-step.shape.output_size[0] // max(1, step.m)) if part.ends else 1
     for count in PIECES:
-        if count > -(-step.shape.output_size[0] // max(1, step.m)):
+        if count > most:
             break
         try:
             program = convolution(control, step, 0, Turns(), count, part=part, stays=stays, pooled=pooled)

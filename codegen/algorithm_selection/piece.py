@@ -67,9 +67,9 @@ class Part:
 
 def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], kept: bool = False) -> tuple[Part, ...]:
     """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
-    makes the layer; a part has whole groups. ``kept``: for each the input is still there."""
+    makes a piece, or into taps of kn2row; a part has whole groups. ``kept``: for each the input is still there."""
     maps, rows, groups = step.shape.out_channels, step.weight_rows, step.shape.groups
-    if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
+    if groups > 1 or step.m or step.shape.batch > 1:
         parts = (1, parts[1])
     wide = -(-groups // parts[1]) * (maps // groups) if groups > 1 else -(-maps // parts[1])
     deep = -(-rows // parts[0])

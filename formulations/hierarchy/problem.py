@@ -40,9 +40,9 @@ class HierarchyProblem:
 
     The space: every way to write each bound (or what it is padded to, or may grow to) as a product of trip counts, one
     in time at each level and one in space along each axis below it, or, if factors may be imperfect, to cut it by such
-    counts so that last passes are smaller; every order of the loops in time; every choice of
-    tensors to keep that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost
-    level keeps all. No mapping takes more than ``max_cycles``.
+    counts so that last passes are smaller; every order of the loops in time, and in space along each axis (which
+    matters where neighbours hand words on); every choice of tensors to keep that machine and pins leave open. Tiles fit
+    the levels, loops in space the fan-outs, the outermost level keeps all. No mapping takes more than ``max_cycles``.
 
     Raises: InputError if the nest carries dependences, the machine lacks energies that the objective needs, or two
         orders are given for one level that are not one order, written further or less far.

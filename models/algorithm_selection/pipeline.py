@@ -94,7 +94,7 @@ def layer_times(
     whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
     reads = np.asarray(images * _asked(whole, engines, cut.stays), np.int64)
     kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
-    if engines.kernels and engines.overlap and cut.bands == 1 and cut.parts[0] > 1:
+    if engines.kernels and engines.overlap and cut.parts[0] > 1:
         assert kernels is not None
         every = [[deep_pieces(time, kernels, cut.parts[0]) for time in found] for found in every]
         cut = replace(cut, parts=(1, cut.parts[1]))
@@ -111,14 +111,22 @@ def kernel_time(
 ) -> Cycles:
     """Cycles until a part of a layer's kernels and its biases and factors are in, nobody else reading."""
     lines = arrays.lines(layer.part_maps(cut.parts))
-    depth = int(up(layer.in_channels // layer.groups, cut.parts[0]))
+    depth, taps = _deep(layer, algorithm, cut)
     if algorithm in TILE:
         side = TILE[algorithm] + 2
         matrices = math.prod(-(-taps // 3) for taps in layer.kernel) * depth * lines
         streamed = matrices * side * side - (side * side - TAPS) + side * side + TURN
     else:
-        streamed = layer.window * depth * lines
+        streamed = taps * depth * lines
     return streamed + 2 * lines + 2 * (HAND_OVER + engines.dram_latency)
+
+
+def _deep(layer: OverlayLayer, algorithm: Algorithm, cut: Cut) -> tuple[int, int]:
+    """Channels of a group and taps that a part of the depth of kernels has: some taps in kn2row, else channels."""
+    depth, taps = layer.in_channels // layer.groups, layer.window
+    if algorithm == "kn2row":
+        return depth, taps // cut.parts[0]
+    return int(up(depth, cut.parts[0])), taps
 
 
 def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
@@ -262,10 +270,8 @@ def piece_product(
     layer: OverlayLayer, algorithm: Algorithm, dataflow: Dataflow, height: int, cut: Cut
 ) -> tuple[int, int, int, int]:
     """Of a piece's products: what is spread over P1, what over P2, the beats of a pass (Eq. 9), and how many."""
-    depth, maps = (
-        int(up(channels // layer.groups, parts))
-        for channels, parts in zip((layer.in_channels, layer.out_channels), cut.parts, strict=True)
-    )
+    depth, taps = _deep(layer, algorithm, cut)
+    maps = int(up(layer.out_channels // layer.groups, cut.parts[1]))
     a, b, calls = height * layer.output[1], depth, layer.groups
     if layer.groups > 1:  # A part has whole groups.
         maps, calls = layer.out_channels // layer.groups, int(up(layer.groups, cut.parts[1]))
@@ -276,9 +282,9 @@ def piece_product(
         a = height * -(-layer.output[1] // tile)
         calls *= (tile + 2) ** 2 * math.prod(-(-taps // 3) for taps in layer.kernel)
     elif algorithm == "kn2row":
-        a, calls = height * -(-layer.map[1] // layer.strides[1]), calls * layer.window
+        a, calls = height * -(-layer.map[1] // layer.strides[1]), calls * taps
     else:
-        b = depth * layer.window
+        b = depth * taps
     return {"NS": (a, maps, b, calls), "WS": (b, maps, a, calls), "IS": (b, a, maps, calls)}[dataflow]
 
 

@@ -146,10 +146,12 @@ def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 
     """How layer ``at`` is cut under an algorithm, its kernels in so many parts."""
     machine, layer = network.machine, network.layers[at]
     kept = parts > 1
+    needed = (1, parts) if kept else layer.kernel_parts(algorithm, machine)
+    assert needed is not None
     return Cut(
         (1,) if kept else layer.piece_counts(algorithm, machine),
         layer.bands(algorithm),
-        (1, parts) if kept else layer.kernel_parts(algorithm, machine),
+        needed,
         at in network.running.given,
         dict(network.running.flattened).get(at, 0),
         kept,

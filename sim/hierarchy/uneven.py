@@ -55,6 +55,12 @@ class Passage:
             found[one.name] *= one.trips if one.level >= self.inner else 1
         return found
 
+    @cached_property
+    def _uneven(self) -> set[str]:
+        """Loops that move the tensor and have passes of several sizes."""
+        trips = {name: math.prod(one.trips for one in self.loops if one.name == name) for name in self.whole}
+        return {name for name in self.operand.loops if trips[name] != self.nest.trip_counts[name]}
+
     def _digits(self, loops: Sequence[Loop], numbers: Array) -> list[Array]:
         found = []
         for one in reversed(loops):
@@ -126,10 +132,11 @@ class Passage:
         for place, own in enumerate(by):
             back = [sum(inner[axis] for inner in by[place + 1 :]) for axis in range(len(own))]
             moved = tuple(one - other for one, other in zip(own, back, strict=True))
-            if moved != by[-1]:
+            begun = {one.name for one in self.time[place:]}
+            if moved != by[-1] or self._uneven & (begun - {self.time[place].name}):
+                # What lay one step behind may have been smaller, if other loops that move the tile begin again.
                 found.append(none)
                 continue
-            begun = {one.name for one in self.time[place:]}
             old = self._box(
                 {
                     name: np.full_like(one, self.whole[name]) if name in begun else one

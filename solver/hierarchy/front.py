@@ -52,14 +52,17 @@ class FrontSearch(Search):
             return
         self.trials.take(mapping)
         if handed and least < (verdict.cost.energy_pj or 0.0) * (1 - ROUNDING):
-            self.loose.append(least)
+            self.loose.append((least, mapping))
         self.points.take(mapping, verdict.cost)
+
+    def try_out(self, mapping: HierarchyMapping) -> None:
+        self._take(mapping, math.inf, False)
 
     def found(self) -> Front[HierarchyMapping]:
         """The points, ascending by energy."""
         self.run()
         waiting = self.heap[0][0] if self.heap else math.inf
-        open_from = min(waiting, self.undecided, self.ahead, *self.loose)
+        open_from = min(waiting, self.undecided, self.ahead, *(least for least, _ in self.loose))
         return self.points.front(self.asked, open_from, self.stop, self.trials.tried)
 
 

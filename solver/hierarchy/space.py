@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations, product
 
 from mapper.formulations.hierarchy.problem import Axis, HierarchyProblem
 from mapper.models.hierarchy.imperfect.digit import with_last_passes
+from mapper.models.hierarchy.mapping import Axis as SpatialAxis
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
 
 Slot = tuple[int, Axis]
@@ -130,6 +131,19 @@ class Space:
         slot = self.slots.index((place, "temporal"))
         return [loop for loop in self.problem.nest.loops if factors[loop][slot] > 1]
 
+    def laid_out(self, mapping: HierarchyMapping) -> Iterator[HierarchyMapping]:
+        """A mapping with its loops in space in every order along each axis, which matters where neighbours hand words
+        on."""
+        if not self.problem.machine.rules.link_transfers:
+            yield mapping
+            return
+        options = []
+        for level in mapping.levels:
+            x, y = ({one.loop: one.trips for one in level.spatial if one.axis == axis} for axis in ("x", "y"))
+            options.append([replace(level, spatial=row) for row in in_rows(x, y)])
+        for levels in product(*options):
+            yield replace(mapping, levels=levels)
+
     def mapping(
         self,
         factors: Mapping[str, Factors],
@@ -148,14 +162,21 @@ class Space:
                     memory.name,
                     tuple(keep[place]),
                     tuple(TemporalLoop(loop, at["temporal"][loop]) for loop in orders[place]),
-                    (
-                        *(SpatialLoop(loop, trips, "y") for loop, trips in sorted(at["y"].items())),
-                        *(SpatialLoop(loop, trips, "x") for loop, trips in sorted(at["x"].items())),
-                    ),
+                    next(in_rows(at["x"], at["y"])),
                 )
             )
         found = HierarchyMapping(tuple(levels), self.problem.pins.padded)
         return with_last_passes(found, self.problem.bounds) if self.problem.pins.imperfect else found
+
+
+def in_rows(x: Mapping[str, int], y: Mapping[str, int]) -> Iterator[tuple[SpatialLoop, ...]]:
+    """Every order of the loops in space along each axis, rows outside; the first one is by their names."""
+    axes: tuple[tuple[SpatialAxis, Mapping[str, int]], ...] = (("y", y), ("x", x))
+    rows = [
+        [SpatialLoop(loop, trips, axis) for loop, trips in sorted(own.items()) if trips > 1]
+        for axis, own in axes
+    ]
+    yield from ((*down, *wide) for down, wide in product(*map(permutations, rows)))
 
 
 def divisors(number: int) -> tuple[int, ...]:

@@ -100,11 +100,23 @@ def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) ->
         *(max(1, one // (2 * banks)) for one in (room.kernel, room.input)),
     )
     if kernel > held:
+        if not _deep(layer, algorithm, kernel, held):
+            return False
+        taken, depth, positions, _ = _piece(layer, algorithm, bands)
         maps = -(-maps // across_maps)
     elif across_maps * kernel > held:
         maps = -(-maps // -(-across_maps // (held // kernel)))
     lines, sums = taken * -(-depth // banks), positions * -(-maps // banks)
     return lines <= half and sums <= room.result // banks
+
+
+def _deep(layer: OverlayLayer, algorithm: str, kernel: int, held: int) -> bool:
+    """Whether kernels whose depth alone is too much come in parts of it: channels of im2col, as many taps of kn2row."""
+    if algorithm in WINOGRAD_SIDE or layer.groups > 1 or (layer.images > 1 and not layer.fully_connected):
+        return False
+    taps = layer.kernel[0] * layer.kernel[1]
+    shares = [kernel // parts for parts in range(2, taps + 1) if taps % parts == 0]
+    return algorithm == "im2col" or (algorithm == "kn2row" and any(share <= held for share in shares))
 
 
 def _pooled(layer: OverlayLayer, count: int) -> bool:

@@ -127,9 +127,9 @@ class OverlayLayer:
             return tuple(counts)
         lanes, parts, found = most_banks(machine), self.kernel_parts(algorithm, machine), []
         wires = engines.block_wires
-        if parts[1] > self.groups > 1:
+        if parts is None:
             return ()
-        for count in counts:
+        for count in counts if parts[0] == 1 else counts[:1]:
             rows, columns, results = self._matrices(algorithm, _up(bands, count))
             lines = _up(self.part_maps(parts), lanes)
             inside = _up(rows, wires) * wires * _up(columns, lanes) <= half_depth(room.input, lanes, wires)
@@ -137,25 +137,35 @@ class OverlayLayer:
                 found.append(count)
         return tuple(found)
 
-    def kernel_parts(self, algorithm: Algorithm, machine: OverlayMachine) -> Pair:
+    def kernel_parts(self, algorithm: Algorithm, machine: OverlayMachine) -> Pair | None:
         """Into how many parts of their depth and of their maps kernels are cut, so that each fits half the generated
-        overlay's kernel buffer. A part has whole groups; more parts than groups: those of one do not fit."""
+        overlay's kernel buffer; None if no such parts do. A part has whole groups; of the depth it has channels
+        (im2col) or taps, as many in each (kn2row), and the sums of a single piece stay where they are meanwhile."""
         room = machine.engines.buffers if machine.engines is not None else None
         if machine.engines is None or room is None:
             return 1, 1
-        lanes, wires = most_banks(machine), machine.engines.block_wires
-        half, rows = half_depth(room.kernel, lanes, wires), self.window * (self.in_channels // self.groups)
+        lanes, wires, depth = (
+            most_banks(machine),
+            machine.engines.block_wires,
+            self.in_channels // self.groups,
+        )
+        half, lines = half_depth(room.kernel, lanes, wires), _up(self.out_channels, lanes)
+        taps = self.window
         if algorithm in TILE:
-            rounds = math.prod(-(-side // 3) for side in self.kernel)
-            rows = rounds * (TILE[algorithm] + 2) ** 2 * (self.in_channels // self.groups)
-        rows = _up(rows, wires) * wires
+            taps = math.prod(-(-side // 3) for side in self.kernel) * (TILE[algorithm] + 2) ** 2
+        rows = _up(taps * depth, wires) * wires
         if self.groups > 1:
-            one = self.out_channels // self.groups
-            fits = (half // rows) * lanes // one
-            return 1, _up(self.groups, fits) if fits else self.groups + 1
-        if rows > half:
-            return _up(rows, half), _up(self.out_channels, lanes)
-        return 1, _up(_up(self.out_channels, lanes), half // rows)
+            fits = (half // rows) * lanes // (self.out_channels // self.groups)
+            return (1, _up(self.groups, fits)) if fits else None
+        if rows <= half:
+            return 1, _up(lines, half // rows)
+        if algorithm in TILE or (self.images > 1 and not self.fully_connected):
+            return None
+        if algorithm == "im2col":
+            return _up(rows, half), lines
+        even = (one for one in range(2, taps + 1) if taps % one == 0)
+        deep = next((one for one in even if _up(taps // one * depth, wires) * wires <= half), None)
+        return None if deep is None else (deep, lines)
 
     def part_choices(self, algorithm: Algorithm, machine: OverlayMachine) -> tuple[int, ...]:
         """Numbers of parts of the maps that kernels may come in: 1 for as many as fit the kernel buffer, and, where the
@@ -163,11 +173,13 @@ class OverlayLayer:
         engines = machine.engines
         if engines is None or not engines.kernel_parts or not engines.kernels:
             return (1,)
-        deep, least = self.kernel_parts(algorithm, machine)
+        needed = self.kernel_parts(algorithm, machine)
         one_piece = self.fully_connected or self.images == 1
-        if deep > 1 or self.groups > 1 or not one_piece or 1 not in self.piece_counts(algorithm, machine):
+        if needed is None or needed[0] > 1 or self.groups > 1 or not one_piece:
             return (1,)
-        found, parts, lines = [1], least, _up(self.out_channels, most_banks(machine))
+        if 1 not in self.piece_counts(algorithm, machine):
+            return (1,)
+        found, parts, lines = [1], needed[1], _up(self.out_channels, most_banks(machine))
         while parts < lines:
             parts = min(2 * parts, lines)
             found.append(parts)

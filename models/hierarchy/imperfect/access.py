@@ -73,7 +73,7 @@ class Link:
             moved = tuple(by - back for by, back in zip(own, inside, strict=True))
             inside = tuple(by + back for by, back in zip(own, inside, strict=True))
             inmost = moved if inmost is None else inmost
-            if moved != inmost:
+            if moved != inmost or self._shrinks(loop, place):
                 found.append(Event(place))
             elif any(inmost):
                 found.append(Event(place, inmost))
@@ -94,6 +94,12 @@ class Link:
             else:
                 found.append(AGAIN if digit.place == event.turns else 0)
         return found
+
+    def _shrinks(self, loop: str, place: int) -> bool:
+        """Whether the tile that lay one step behind, when ``loop`` goes on at a place and others inside it begin again,
+        may have been a smaller one, or none at all: then nothing of it can be counted on."""
+        inside = {other for at, other in self.order if at > place and other in self.operand.loops} - {loop}
+        return any(not self.chains[other].is_whole for other in inside)
 
     def words(self, given: Given, instances: bool) -> int:
         """Words that cross: to all ``instances`` inside the outer one that is given, those that share some counted

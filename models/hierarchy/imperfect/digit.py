@@ -56,6 +56,11 @@ class Chain:
         return (self.bound - 1) % self.chunk + 1
 
     @cached_property
+    def is_whole(self) -> bool:
+        """Whether all passes are of one size."""
+        return self.bound == self.chunk * math.prod(digit.trips for digit in self.digits)
+
+    @cached_property
     def last(self) -> tuple[int, ...]:
         """The digits of the last chunk."""
         number, found = (self.bound - 1) // self.chunk, []
@@ -105,7 +110,7 @@ class Chain:
         """Instances of a level that have the same share of the loop, as how many there are and the digits in space
         of one of them; those of the first instance come first."""
         own = [k for k, digit in enumerate(self.digits) if digit.axis and digit.level < level]
-        if self.bound == self.chunk * math.prod(digit.trips for digit in self.digits):
+        if self.is_whole:
             return [(math.prod(self.digits[k].trips for k in own), dict.fromkeys(own, 0))]
         found: list[tuple[int, dict[int, int]]] = []
         equal: dict[int, int] = {}

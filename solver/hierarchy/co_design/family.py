@@ -2,13 +2,12 @@
 
 A mapping that fits a machine fits every machine that has no fewer words at any level, and has the same accesses and
 cycles there: words enter no count. Energy is a sum of accesses times the energies of actions. So a machine with the
-most words and the least energies of several (`widest`) has a mapping of no more energy, and of as many cycles, for
+most words and the least energies of several (the widest) has a mapping of no more energy, and of as many cycles, for
 every mapping of each of them: what bounds it bounds them all.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 from mapper.arch.hierarchy import Actions, HierarchyMachine
@@ -63,8 +62,3 @@ def least_prices(all_prices: Iterable[Prices]) -> Prices:
         least = {action: min((getattr(one, action) for one in known), default=0.0) for action in ACTIONS}
         found.append(Actions(**least) if known else None)
     return tuple(found)
-
-
-def capacities(machine: HierarchyMachine) -> list[float]:
-    """Words that tiles may take at each level, infinite without a limit."""
-    return [math.inf if level.capacity is None else level.capacity for level in machine.levels]

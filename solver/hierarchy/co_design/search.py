@@ -1,4 +1,4 @@
-"""Branch and bound on many machines: what was measured, bounded and tabulated for one serves the others."""
+"""Branch and bound on many machines: what was measured, listed and tabulated for one serves the others."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from typing import Any
 
 from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.hierarchy.co_design.family import (
-    Prices,
-    Words,
     family_name,
     least_prices,
     made,
@@ -21,30 +19,23 @@ from mapper.solver.hierarchy.co_design.family import (
     prices_of,
     words_of,
 )
-from mapper.solver.hierarchy.co_design.table import Table
-from mapper.solver.hierarchy.exact.arrangement import Keep
+from mapper.solver.hierarchy.co_design.table import SharedBranch, Tables
+from mapper.solver.hierarchy.exact.arrangement import Keep, Outset
 from mapper.solver.hierarchy.exact.branch import Branch
 from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting
 from mapper.solver.hierarchy.exact.in_space import Spaces
-from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 
+Array = Any
+
 
 class MachineSearch(Search):
-    """A search on one machine for mappings below a value, by the tables of machines of the same energies (``same``), or
-    with bounds by those of a cheaper machine with no fewer words (``cheaper``)."""
+    """A search on one machine for mappings below a value, by the tables of its family."""
 
-    def __init__(
-        self,
-        problem: HierarchyProblem,
-        effort: Effort,
-        below: float,
-        same: Table | None,
-        cheaper: Table | None,
-    ) -> None:
+    def __init__(self, problem: HierarchyProblem, effort: Effort, below: float, tables: Tables) -> None:
         super().__init__(problem, effort)
-        self.below, self.same, self.cheaper = below, same, cheaper
+        self.below, self.tables = below, tables
 
     @property
     def limit(self) -> float:
@@ -55,35 +46,26 @@ class MachineSearch(Search):
         if self.below == math.inf:
             super()._start()
 
-    def gather(self, problem: HierarchyProblem, keeps: Sequence[Keep] | None = None) -> Spaces:
-        if self.same is None or problem.pins.padded != self.problem.pins.padded:
-            return super().gather(problem, keeps)
-        self.heap = self.same.waiting()
-        self.numbers = count(1 + max((number for _, number, _ in self.heap), default=-1))
-        self.undecided = self.same.measured.undecided
-        return self.same.spaces
+    def spaces(self, problem: HierarchyProblem) -> Spaces:
+        return (
+            self.tables.spaces(self.effort) if self._shares(problem.pins.padded) else super().spaces(problem)
+        )
+
+    def outset(self, spaces: Spaces, keep: Keep, begin: int, spread: Array) -> Outset:
+        if not self._shares(spaces.padded):
+            return super().outset(spaces, keep, begin, spread)
+        return self.tables.outset(keep, begin, spread).on(self.problem)
 
     def opened(self, waiting: Waiting) -> Branch | None:
-        # Tables are of bounds as they are.
-        if waiting.spaces.padded != self.problem.pins.padded:
+        if not self._shares(waiting.spaces.padded):
             return super().opened(waiting)
-        if self.same is not None:
-            shared = self.same.branch(waiting, self.effort)
-            return super().opened(waiting) if shared is None else shared.on(self.problem)
-        closed = None if self.cheaper is None else self._closed(self.cheaper, waiting)
-        return super().opened(waiting) if closed is None else closed
+        found = SharedBranch(self.tables, waiting, self.problem)
+        return found if found.build(self.effort, self.limit) else None
 
-    def _closed(self, cheaper: Table, waiting: Waiting) -> Branch | None:
-        """The arrangement on the cheaper machine, if its bound there tells that nothing here lies below the limit."""
-        shared = cheaper.branch(waiting, self.effort)
-        if shared is None:
-            return None
-        # An access costs more here by what its energies differ, and there are at least as many of each as are
-        # counted before tiles are looked at.
-        more = float(Opening(waiting.outset()).bound[0]) - float(shared.opening.bound[0])
-        closer = shared.on(self.problem)
-        closer.bound += more
-        return None if self.wants(closer.bound, closer.cycles) else closer
+    def _shares(self, padded: tuple[tuple[str, int], ...]) -> bool:
+        """Whether bounds are those of the tables: as they are."""
+        own: tuple[tuple[str, int], ...] = self.problem.pins.padded
+        return padded == own
 
     def ended(self) -> Outcome[HierarchyMapping]:
         found = super().ended()
@@ -99,55 +81,17 @@ class Family:
     problems: Sequence[HierarchyProblem]
     places: list[int]
 
-    def __post_init__(self) -> None:
-        self._tables: dict[tuple[Prices, Words], Table] = {}
-
-    @cached_property
-    def words(self) -> dict[int, Words]:
-        """The words of each machine, by place."""
-        return {place: words_of(self.problems[place].machine) for place in self.places}
-
-    @cached_property
-    def prices(self) -> dict[int, Prices]:
-        """The energies of each machine, by place."""
-        return {place: prices_of(self.problems[place].machine) for place in self.places}
-
-    @cached_property
-    def _alike(self) -> dict[Prices, list[int]]:
-        """Places of the machines that have the same energies."""
-        found: dict[Prices, list[int]] = {}
-        for place, prices in self.prices.items():
-            found.setdefault(prices, []).append(place)
-        return found
-
-    @cached_property
-    def cheapest(self) -> Prices:
-        return least_prices(self._alike)
-
     @cached_property
     def widest(self) -> HierarchyProblem:
         """The problem on a machine of the most words and the least energies."""
-        return self._made(most_words(list(self.words.values())), self.cheapest)
+        machines = [self.problems[place].machine for place in self.places]
+        words, prices = map(words_of, machines), map(prices_of, machines)
+        widest = made(machines[0], most_words(list(words)), least_prices(dict.fromkeys(prices)))
+        return replace(self.problems[self.places[0]], machine=widest)
 
-    def same(self, place: int, effort: Effort) -> Table | None:
-        """The table of the machines that have the same energies, None if there is only the one."""
-        prices = self.prices[place]
-        alike = self._alike[prices]
-        return self._table(prices, alike, effort) if len(alike) > 1 else None
-
-    def cheaper(self, effort: Effort) -> Table | None:
-        """The table of the widest machine, None if there are no others."""
-        return self._table(self.cheapest, self.places, effort) if len(self.places) > 1 else None
-
-    def _table(self, prices: Prices, places: list[int], effort: Effort) -> Table:
-        key = prices, most_words([self.words[one] for one in places])
-        if key not in self._tables:
-            self._tables[key] = Table(self._made(key[1], prices), effort)
-        return self._tables[key]
-
-    def _made(self, words: Words, prices: Prices) -> HierarchyProblem:
-        first = self.problems[self.places[0]]
-        return replace(first, machine=made(first.machine, words, prices))
+    @cached_property
+    def tables(self) -> Tables:
+        return Tables(self.widest)
 
 
 class CoDesign:
@@ -174,7 +118,7 @@ class CoDesign:
             return -math.inf
         if why_infeasible(family.widest) is not None:
             return math.inf
-        found = MachineSearch(family.widest, effort, math.inf, family.cheaper(effort), None).run()
+        found = MachineSearch(family.widest, effort, math.inf, family.tables).run()
         if found.proven and found.value is None:
             return math.inf
         return -math.inf if found.bound is None else found.bound * (1 - ROUNDING)
@@ -185,5 +129,4 @@ class CoDesign:
         problem, family = self.problems[place], self._family[place]
         if self.least(place, effort) >= below * (1 - ROUNDING) or why_infeasible(problem) is not None:
             return Outcome.infeasible()
-        same = family.same(place, effort)
-        return MachineSearch(problem, effort, below, same, None if same else family.cheaper(effort)).run()
+        return MachineSearch(problem, effort, below, family.tables).run()

@@ -9,30 +9,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mapper.arch.hierarchy import Actions
+from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, steps
 from mapper.solver.hierarchy.exact.group import Groups
+from mapper.solver.hierarchy.exact.neighbour.crossing import (
+    Crossing,
+    Side,
+    below_the_last,
+    to_further,
+    to_the_next,
+)
 
 Array = Any
 Keep = tuple[tuple[str, ...], ...]
 NO_ENERGY = Actions(read=0, fill=0, update=0)
 EXACT = 2.0**53
+COLUMNS = 13
+"""Of a link."""
 
 
 @dataclass(frozen=True)
 class Link:
     """A tensor's way from level ``outer`` to ``inner`` (the number of levels stands for compute units), with a row of
     numbers for each arrangement. Of the words ``M`` that arrive at an instance, the outer one reads
-    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M`` (both none if ``handed`` is 1:
-    neighbours may hand them on; if it is 2, they may at the moments that `handing` counts); the inner one fills
-    ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
-    ``least`` words arrive in any case. Columns: positions, outer part, inner part, written (and not handed), handed, pJ
-    of a block read, updated, filled, words of an outer and of an inner block, least."""
+    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M``; the inner one fills
+    ``M - inner_part``. Neighbours may hand words on if ``handed`` is not 0 (`crossing`): positions are those that are
+    read for at least. If it is 2, ``apart`` positions are, but at the moments that `handing` counts. Energies (pJ of
+    a block) hold for all instances together; ``least`` words arrive in any case. All operations ask units for words,
+    unless ``tiled``: then no more arrive than tiles and orders say, as at levels. Columns: positions, outer part, inner
+    part, written, handed, pJ of a block read, updated, filled, words of an outer and of an inner block, least, apart,
+    tiled."""
 
     tensor: int
     outer: int
@@ -63,6 +76,20 @@ class Outset:
             for outer, inner in zip(kept, (*kept[1:], self.levels), strict=True)
         ]
 
+    def on(self, problem: HierarchyProblem) -> Outset:
+        """The same on a machine that differs in words and energies alone."""
+        seen = copy(self)
+        seen.problem, seen.machine = problem, problem.machine
+        seen.links = [replace(link, rows=link.rows.copy()) for link in self.links]
+        for link in seen.links:
+            seen._price(link)
+        return seen
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the numbers take."""
+        return int(self.spread.nbytes + sum(link.rows.nbytes for link in self.links))
+
     def _kept(self) -> list[list[int]]:
         operands = self.problem.nest.operands
         return [[level for level, names in enumerate(self.keep) if one.name in names] for one in operands]
@@ -70,28 +97,36 @@ class Outset:
     def _link(self, tensor: int, outer: int, inner: int) -> Link:
         operand, rules = self.problem.nest.operands[tensor], self.machine.rules
         last = inner == self.levels
-        here = self.machine.levels[outer]
-        there = None if last else self.machine.levels[inner]
         first = operand.writes and operand.zero_initialised
-        own = here.actions or NO_ENERGY
-        other = (there.actions if there else None) or NO_ENERGY
-        rows = np.zeros((len(self.spread), 11))
+        rows = np.zeros((len(self.spread), COLUMNS))
         rows[:, 0] = np.prod([self._positions(tensor, level) for level in range(outer, inner)], axis=0)
+        rows[:, 11] = rows[:, 0]
+        rows[:, 12] = not last
+        if rules.link_transfers:
+            self._hand_on(tensor, outer, inner, rows)
         if first:
             parts = self._parts(tensor)
             rows[:, 1] = parts[outer] if rules.first_read == "elided" else 0.0
             rows[:, 2] = parts[inner] if not last and rules.first_fill == "elided" else 0.0
         rows[:, 3] = operand.writes
-        if rules.link_transfers:
-            rows[:, 4] = np.max([self._handed(tensor, one, inner) for one in range(outer, inner)], axis=0)
-            rows[:, 3] *= rows[:, 4] == 0
-        rows[:, 5] = _exact(own.read) * self._paid(outer)
-        rows[:, 6] = _exact(own.update) * self._paid(outer)
-        rows[:, 7] = 0.0 if there is None else _exact(other.fill) * self._paid(inner)
-        rows[:, 8] = here.block
-        rows[:, 9] = 1 if there is None else there.block
-        rows[:, 10] = self.passes if last else self._least(tensor, inner)
-        return Link(tensor, outer, inner, rows)
+        rows[:, 8] = self.machine.levels[outer].block
+        rows[:, 9] = 1 if last else self.machine.levels[inner].block
+        rows[:, 10] = self.passes
+        if rows[:, 12].any():
+            rows[:, 10] = np.where(rows[:, 12] == 1, self._least(tensor, inner), self.passes)
+        link = Link(tensor, outer, inner, rows)
+        self._price(link)
+        return link
+
+    def _price(self, link: Link) -> None:
+        """Write down what the machine's levels take for an access."""
+        own = self.machine.levels[link.outer].actions or NO_ENERGY
+        paid = self._paid(link.outer)
+        link.rows[:, 5] = _exact(own.read) * paid
+        link.rows[:, 6] = _exact(own.update) * paid
+        if link.inner < self.levels:
+            other = self.machine.levels[link.inner].actions or NO_ENERGY
+            link.rows[:, 7] = _exact(other.fill) * self._paid(link.inner)
 
     def _dimensions(self, tensor: int) -> Array:
         shape = self.shape
@@ -124,25 +159,26 @@ class Outset:
             seen |= own & alone[:, None]
             yield row, alone
 
-    def _handed(self, tensor: int, level: int, inner: int) -> Array:
-        """Whether instances below a level may take words from neighbours, so that fewer are read outside (`Link`).
+    def _hand_on(self, tensor: int, outer: int, inner: int, rows: Array) -> None:
+        """Say of a link's rows what neighbours may hand on, at each boundary on the way."""
+        ways = [self._crossing(tensor, level, inner) for level in range(outer, inner)]
+        handed = np.array([one.handed for one in ways])
+        rows[:, 0] = np.prod([one.positions for one in ways], axis=0)
+        rows[:, 4] = np.where((handed == 1).any(axis=0), 1, handed.max(axis=0))
+        if inner == self.levels:
+            rows[:, 12] = ways[-1].tiled
 
-        Where no dimension is moved by two loops in space, all places have as many instances. What bypasses the level
-        inside is then read once for that many at most, however little neighbours leave to be read. Below the last level
-        an instance may have had a word of a tensor without windows only if both are at the same place."""
-        windows = [row != 0 for row in self._dimensions(tensor) if (row != 0).sum() > 1]
-        turning = self.spread[:, level] > 1
-        meet = np.zeros(len(turning), np.bool_)
-        for row in self._dimensions(tensor):
-            meet |= turning[:, row != 0].sum(axis=1) > 1
-        several = turning.any(axis=1)
+    def _crossing(self, tensor: int, level: int, inner: int) -> Crossing:
+        side = Side(
+            self._dimensions(tensor),
+            self.shape.relevant[tensor],
+            self.spread[:, level] > 1,
+            self._positions(tensor, level),
+            read_only=not self.problem.nest.operands[tensor].writes,
+        )
         if level + 1 == self.levels:
-            same = turning[:, ~self.shape.relevant[tensor]].any(axis=1)
-            return (several if windows else meet | same).astype(np.int64)
-        if level + 1 == inner:
-            read_only = not self.problem.nest.operands[tensor].writes
-            return several * (2 if read_only else 1) if windows else np.zeros(len(turning), np.int64)
-        return (meet if windows else np.zeros_like(meet)).astype(np.int64)
+            return below_the_last(side)
+        return to_the_next(side) if level + 1 == inner else to_further(side)
 
     def _is_plain(self, tensor: int) -> bool:
         return bool(((self._dimensions(tensor) != 0).sum(axis=1) < 2).all())

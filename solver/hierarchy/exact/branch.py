@@ -11,7 +11,7 @@ import numpy as np
 
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.hierarchy.exact import expansion, floor, kernel
-from mapper.solver.hierarchy.exact.arrangement import Outset
+from mapper.solver.hierarchy.exact.arrangement import COLUMNS, Outset
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles
 from mapper.solver.hierarchy.exact.chosen import mapping_of
 from mapper.solver.hierarchy.exact.in_space import SpaceTrips
@@ -42,14 +42,18 @@ class Branch:
         self.problem, self.levels = outset.problem, outset.levels
         self.opening = Opening(outset)
         self.bound, self.cycles = float(self.opening.bound[0]), float(self.opening.cycles[0])
-        self.inner = [link for link in outset.links if link.inner < self.levels]
+        self.inner = [link for link in outset.links if link.rows[0, 12] == 1]
+        self.last = self.levels - 1 + any(link.inner == self.levels for link in self.inner)
         self.freely = any(link.rows[0, 4] == 1 for link in outset.links)
         self.is_exact = outset.is_exact
+
+    rows: tuple[Array, Array] | None = None
+    """The children of the outermost tile, if they are not too many to be kept until it is opened."""
 
     def build(self, effort: Effort, limit: float = math.inf) -> bool:
         """Tabulate the floors and with them a better bound; False if that takes too much, or time is over. Tiles all of
         whose mappings cost ``limit`` or more are left out."""
-        lattice = lattice_of(self.outset, effort) if len(self.inner) <= MOST_LINKS else None
+        lattice = self.tiles(effort) if len(self.inner) <= MOST_LINKS else None
         if lattice is None:
             return False
         self.lattice: Lattice = lattice
@@ -57,7 +61,7 @@ class Branch:
         self.given = [self.outset.groups.given(level) for level in range(self.levels)]
         self.own = [
             sum(1 << k for k, link in enumerate(self.inner) if link.inner == level + 1)
-            for level in range(self.levels)
+            for level in range(self.last)
         ]
         self.fixed = (
             Tiles(lattice.values, lattice.counts, lattice.radix, lattice.rest, lattice.spaces),
@@ -65,25 +69,29 @@ class Branch:
             kernel.Links(
                 np.array([link.tensor for link in self.inner], np.int64),
                 np.array([[link.outer, link.inner] for link in self.inner], np.int64).reshape(-1, 2),
-                np.array([link.rows[0] for link in self.inner]).reshape(-1, 11),
+                np.array([link.rows[0] for link in self.inner]).reshape(-1, COLUMNS),
             ),
         )
-        last = self.levels - 1
-        self.labels: list[Array] = [np.zeros(1, np.int64)] * self.levels
-        self.floor: list[Array] = [np.zeros((1, 0))] * self.levels
+        last = self.last
+        self.labels: list[Array] = [np.zeros(1, np.int64)] * (last + 1)
+        self.floor: list[Array] = [np.zeros((1, 0))] * (last + 1)
         self.floor[last] = np.where(lattice.allowed[last], 0.0, np.inf)[None, :]
         for level in reversed(range(1, last)):
             if not self._tabulate(level, effort, limit):
                 return False
-        return self._begin()
+        return self._begin(limit)
 
-    def _begin(self) -> bool:
+    def tiles(self, effort: Effort) -> Lattice | None:
+        """The tiles, None if they are too many, or time is over."""
+        return lattice_of(self.outset, effort)
+
+    def _begin(self, limit: float) -> bool:
         """Stand at the outermost tile, with what begins there as bound; False if it has too many children."""
         self._stand()
         if not self.lattice.allowed[0][int(self.digits[0] @ self.lattice.radix)]:
             self.bound = math.inf
-        elif self.levels > 1:
-            root = self._root()
+        elif self.last > 0:
+            root = self._root(limit)
             self.bound = max(self.bound, root or 0.0)
             return root is not None
         return True
@@ -103,23 +111,29 @@ class Branch:
 
     def _tabulate(self, level: int, effort: Effort, limit: float) -> bool:
         """The floors of a level; False if time is over before they are all known."""
-        lattice = self.lattice
-        labels = self._labels(level)
+        self.labels[level] = self._labels(level)
+        found = self.floors(level, self.lattice.allowed[level], self._room(level, limit), effort)
+        if found is not None:
+            self.floor[level] = found
+        return found is not None
+
+    def floors(self, level: int, allowed: Array, room: Array, effort: Effort) -> Array | None:
+        """The floors of the tiles of a level that are ``allowed``, by label, as far as they lie below the label's
+        ``room``; None if time is over."""
+        lattice, labels = self.lattice, self.labels[level]
         index = np.zeros(1 << len(self.inner), np.int64)
         index[labels] = range(len(labels))
-        self.labels[level] = labels
-        self.floor[level] = np.zeros((len(labels), len(lattice.allowed[level])))
+        found = np.zeros((len(labels), len(allowed)))
         together = sorted({link.tensor for link in self.inner if link.inner > level})
         movers = tuple(dict.fromkeys(self.movers[t] for t in together))
         stage = self._stage(level, order_table(movers, self.given[level], len(lattice.counts), inside=False))
-        allowed, room, found = lattice.allowed[level], self._room(level, limit), self.floor[level]
         step = max(1, len(allowed) * STEPS_AT_ONCE // max(1, lattice.steps(level)))
         for begin in range(0, len(allowed), step):
             if effort.is_over():
-                return False
+                return None
             end = min(begin + step, len(allowed))
             floor.floors(*self.fixed, stage, allowed, index, room, found, begin, end)
-        return True
+        return found
 
     def _room(self, level: int, limit: float) -> Array:
         """What links from a level inwards must cost less than with each label, since all others cost their least, for
@@ -168,12 +182,15 @@ class Branch:
             movers, self.given[level], len(self.lattice.counts), inside=level + 1 < self.levels
         )
 
-    def _root(self) -> float | None:
-        """What the outermost tile costs at least; None if it has too many children to be told apart."""
-        children = self._expand(0, math.inf, NO_FRONT)
+    def _root(self, limit: float) -> float | None:
+        """What the outermost tile costs at least, if that is less than a limit; None if it has too many children to be
+        told apart."""
+        children = self._expand(0, limit, NO_FRONT)
         if children is None:
             return None
         found, _ = children
+        if len(found) <= MOST_CHILDREN:
+            self.rows = children
         if not len(found):
             return math.inf
         self.cycles = max(self.cycles, float(found[:, 3].min()))
@@ -200,14 +217,17 @@ class Branch:
 
     def children(self, search: Search) -> Iterator[tuple[float, HierarchyMapping | int]]:
         """What follows the path: bounds with mappings, or with tiles that the path then goes on to."""
-        level = self.depth
-        last = self.levels - 1
+        level, last = self.depth, self.last
         if level == last:
             yield self.bound, self._mapping()
             return
-        expanded = self._expand(level, search.limit, search.front)
+        expanded = self.rows if level == 0 else None
+        if expanded is None:
+            expanded = self._expand(level, search.limit, search.front)
         assert expanded is not None, "no tile has more children than the outermost"
-        found, order = expanded
+        # Ascending by their bounds.
+        few = int(np.searchsorted(expanded[0][:, 0], search.limit))
+        found, order = expanded[0][:few], expanded[1][:few]
         for row_found, row_order in zip(found, order, strict=True):
             if not search.wants(row_found[0] * SHY, row_found[3]):
                 continue
@@ -224,7 +244,7 @@ class Branch:
         """Whether a mapping was costed that moves the same words everywhere and so costs the same."""
         if not self.is_exact or self.handed:
             return False
-        seen = (float(paid), self.words[self.levels - 1].tobytes())
+        seen = (float(paid), self.words[self.last].tobytes())
         known = seen in self.costed
         self.costed.add(seen)
         return known
@@ -252,12 +272,12 @@ class Branch:
 
     def forget(self) -> None:
         """Nothing of the arrangement is left to be opened."""
-        self.floor = []
+        self.floor, self.rows = [], None
 
     def _mapping(self) -> HierarchyMapping:
-        last = self.levels - 1
-        groups = range(len(self.lattice.counts))
-        self.f[last] = [self.lattice.values[j, self.digits[last, j]] for j in groups]
-        given = self.given[last]
-        self.orders[last] = [*given, *(j for j in groups if j not in given)]
+        groups, last = range(len(self.lattice.counts)), self.last
+        if last < self.levels:
+            self.f[last] = [self.lattice.values[j, self.digits[last, j]] for j in groups]
+            given = self.given[last]
+            self.orders[last] = [*given, *(j for j in groups if j not in given)]
         return mapping_of(self.outset.groups, self.outset.keep, self.space, self.f, self.orders)

@@ -10,8 +10,9 @@ least its floor, and cycles are at least those of computing and of the words mov
 
 Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where bounds of loops
 may grow, arrangements of larger bounds join them as soon as one may be the best (`padding`). Where neighbours may
-hand words on, the bound is lower than the cost of the orders that are tried; if the best mapping lies above such a
-bound, it is reported and nothing is proven.
+hand words on, the bound may be lower than the cost of the orders that are tried. Tiles with such a bound below the best
+mapping are settled at the end, by costing all their orders and layouts (`neighbour`). If these are too many, the bound
+is reported and nothing is proven.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from mapper.solver.hierarchy.exact.arrangement import Keep, Outset
 from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
 from mapper.solver.hierarchy.exact.group import groups_of
 from mapper.solver.hierarchy.exact.in_space import Spaces
+from mapper.solver.hierarchy.exact.neighbour.alike import settle
 from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.space import Space
@@ -78,7 +80,7 @@ class Search:
         self.ahead = math.inf if self.paddings is None else self.paddings.least
         self.undecided = math.inf
         self.dived = math.inf
-        self.loose: list[float] = []
+        self.loose: list[tuple[float, HierarchyMapping]] = []
         self.heap: list[tuple[float, int, Waiting | Branch]] = []
         self.numbers = count()
         self.stop: Stop | None = None
@@ -105,7 +107,12 @@ class Search:
         self._work(math.inf)
         if self.paddings is not None:
             self.pad(self.paddings)
+        settle(self)
         return self.ended()
+
+    def try_out(self, mapping: HierarchyMapping) -> None:
+        """Cost a mapping of which no bound is known."""
+        self.trials.take(mapping)
 
     def pad(self, paddings: Paddings) -> None:
         """Open arrangements of larger bounds, the most promising first, but for a first look at the next bounds that
@@ -114,11 +121,11 @@ class Search:
             self.gather(self.problem.padded_to(friendly))
             self._work(math.inf)
         gathered, most_gathered = set[tuple[int, ...]](), FEW_PADDINGS
-        while self.ahead < self.limit and not self._over():
+        while self.ahead < self.limit and not self.over():
             most = self.ahead * STEP if self.ahead > 0 else math.inf
             paddings.cut = math.inf
             for sizes, keeps in paddings.between(self.ahead, most, self):
-                if len(gathered) >= most_gathered or self._over():
+                if len(gathered) >= most_gathered or self.over():
                     break
                 if tuple(sizes.values()) not in gathered:
                     gathered.add(tuple(sizes.values()))
@@ -136,7 +143,7 @@ class Search:
 
     def _work(self, most: float) -> None:
         """Open the arrangements whose bounds are less than ``most``."""
-        while self.heap and self.heap[0][0] < min(self.limit, most) and not self._over():
+        while self.heap and self.heap[0][0] < min(self.limit, most) and not self.over():
             bound, number, branch = heapq.heappop(self.heap)
             if not self.wants(bound, branch.cycles):
                 continue
@@ -169,17 +176,17 @@ class Search:
         """Put the arrangements of these bounds that may hold a better mapping into the heap; it is known of all but
         those of ``keeps``, if given, that they hold none."""
         keeps = list(Space(problem).keeps()) if keeps is None else keeps
-        spaces = Spaces(problem, groups_of(problem), self.effort)
+        spaces = self.spaces(problem)
         known = self.trials.bound if self.paddings is None else max(self.trials.bound, self.ahead)
         if not spaces.complete:
             self.undecided = min(self.undecided, known)
         for begin in range(0, len(spaces), TOGETHER):
             spread = spaces.trips(slice(begin, begin + TOGETHER))
             for keep in keeps:
-                if self._over():
+                if self.over():
                     self.undecided = min(self.undecided, known)
                     break
-                opening = Opening(Outset(spaces.groups, keep, spread))
+                opening = Opening(self.outset(spaces, keep, begin, spread))
                 for row in np.flatnonzero(opening.bound < self.limit):
                     bound, cycles = float(opening.bound[row]), float(opening.cycles[row])
                     if self.wants(bound, cycles):
@@ -188,6 +195,14 @@ class Search:
                 self._keep_few()
         heapq.heapify(self.heap)
         return spaces
+
+    def spaces(self, problem: HierarchyProblem) -> Spaces:
+        """What loops may do in space, with these bounds."""
+        return Spaces(problem, groups_of(problem), self.effort)
+
+    def outset(self, spaces: Spaces, keep: Keep, begin: int, spread: Array) -> Outset:
+        """The arrangements of ``spaces`` from row ``begin`` on, with trips in space ``spread``, that keep the same."""
+        return Outset(spaces.groups, keep, spread)
 
     def _keep_few(self) -> None:
         """Leave out arrangements with large bounds if there are too many; the least of these bounds is remembered."""
@@ -201,13 +216,13 @@ class Search:
         found = Branch(waiting.outset(), waiting.spaces.space(waiting.row))
         return found if found.build(self.effort, self.limit) else None
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
         return self.stop is not None
 
     def _dive(self, branch: Branch) -> None:
         """Take the most promising mapping of an arrangement, so that there is one from early on."""
-        while not self._over():
+        while not self.over():
             least, child = next(branch.children(self), (math.inf, None))
             if isinstance(child, HierarchyMapping):
                 self._take(child, least, branch.handed)
@@ -219,7 +234,7 @@ class Search:
         """Go through the mappings of an arrangement, depth first."""
         frames: list[Iterator[tuple[float, HierarchyMapping | int]]] = [branch.children(self)]
         while frames:
-            if self._over():
+            if self.over():
                 self.undecided = min(self.undecided, bound)
                 return
             found = next(frames[-1], None)
@@ -238,7 +253,7 @@ class Search:
         value = self.trials.take(mapping)
         if handed and (value is None or least < value * (1 - ROUNDING)):
             # Another order may lie between the bound and the cost of the one that was tried.
-            self.loose.append(least)
+            self.loose.append((least, mapping))
 
     def _bound(self) -> float:
         """The least that any mapping can cost, as far as is known."""
@@ -248,7 +263,7 @@ class Search:
 
     def ended(self) -> Outcome[HierarchyMapping]:
         trials = self.trials
-        loose = min((one for one in self.loose if one < self.limit), default=math.inf)
+        loose = min((least for least, _ in self.loose if least < self.limit), default=math.inf)
         bound = min(self._bound(), loose)
         waiting = self.heap[0][0] if self.heap else math.inf
         if min(waiting, self.undecided, loose, self.ahead) >= self.limit:
@@ -288,8 +303,11 @@ def prepare() -> None:
 
 
 def _small() -> HierarchyProblem:
-    energy = {"read": 1, "fill": 1, "update": 1}
-    levels = [{"name": name, "energy_pj": energy} for name in ("outer", "middle", "inner")]
+    # So dear outside that nothing but tiles at every level is worth opening.
+    levels = [
+        {"name": name, "words": words, "energy_pj": dict.fromkeys(("read", "fill", "update"), energy)}
+        for name, words, energy in (("outer", None, 64), ("middle", 12, 4), ("inner", 3, 1))
+    ]
     machine = hierarchy_from_document(
         {"schema": HIERARCHY_SCHEMA, "name": "small", "levels": levels, "compute": {"energy_pj": 1}}, "small"
     )

@@ -1,5 +1,5 @@
-"""Brute force: every factorisation of every bound that is allowed, every order, every choice of tensors to keep, each
-judged by the referee.
+"""Brute force: every factorisation of every bound that is allowed, every order in time (and in space, where neighbours
+hand words on), every choice of tensors to keep, each judged by the referee.
 
 It is the oracle that searches are compared with: it knows no bound and no classes of orders.
 """
@@ -62,7 +62,8 @@ def _each(problem: HierarchyProblem, trials: Trials, effort: Effort) -> Stop | N
             stop = effort.stopped()
             if stop is not None:
                 return stop
-            trials.take(space.mapping(factors, order, keep))
+            for mapping in space.laid_out(space.mapping(factors, order, keep)):
+                trials.take(mapping)
     return None
 
 

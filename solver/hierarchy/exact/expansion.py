@@ -8,7 +8,6 @@ import numpy as np
 
 from mapper.models.compiled import compiled
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles, Way, arriving_words, tile_words
-from mapper.solver.hierarchy.exact.handing import handed_moments
 from mapper.solver.hierarchy.exact.kernel import (
     Links,
     Stage,
@@ -19,6 +18,7 @@ from mapper.solver.hierarchy.exact.kernel import (
     possible,
     priced,
 )
+from mapper.solver.hierarchy.exact.neighbour.handing import handed_moments
 
 Array = Any
 
@@ -53,12 +53,12 @@ class Scale(NamedTuple):
 def _move(link: Array, ends: Array, arriving: float, now: Array) -> None:
     """Count the words that a link moves beyond those that have been counted as moved at least."""
     least = link[10]
-    if link[4] == 0:
-        read = max(0.0, link[0] * arriving - link[1])
-        now[ends[0], 0] += read - max(0.0, link[0] * least - link[1])
+    read = max(0.0, link[0] * arriving - link[1])
+    now[ends[0], 0] += read - max(0.0, link[0] * least - link[1])
     if link[3] != 0:
         now[ends[0], 1] += link[0] * (arriving - least)
-    now[ends[1], 1] += max(0.0, arriving - link[2]) - max(0.0, least - link[2])
+    if ends[1] < len(now):
+        now[ends[1], 1] += max(0.0, arriving - link[2]) - max(0.0, least - link[2])
 
 
 def _cycles(now: Array, scale: Scale) -> float:
@@ -139,9 +139,11 @@ def _expanded(
                         paid += priced(links.rows[k], words)
                         _move(links.rows[k], links.ends[k], words, now)
                         if links.rows[k, 4] == 2:
-                            read = links.rows[k, 0] * max(0.0, words - handed[k])
-                            paid += np.ceil(read / links.rows[k, 8]) * links.rows[k, 5]
-                            now[links.ends[k, 0], 0] += read
+                            least = links.rows[k, 0] * words
+                            more = (links.rows[k, 11] - links.rows[k, 0]) * max(0.0, words - handed[k])
+                            block, pj = links.rows[k, 8], links.rows[k, 5]
+                            paid += (np.ceil((least + more) / block) - np.ceil(least / block)) * pj
+                            now[links.ends[k, 0], 0] += more
                     elif (stage.reach >> k) & 1:
                         price[k] = least_price(k, boundary, 0, False, total, tiles, tensors, links, way)
                 cycles = _cycles(now, scale)

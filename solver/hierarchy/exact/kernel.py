@@ -50,9 +50,7 @@ class Stage(NamedTuple):
 def _priced(link: Array, arriving: float) -> float:
     """Energy of a link in pJ: reads and updates outside, fills inside, in whole blocks."""
     moved = link[0] * arriving
-    energy: float = 0.0
-    if link[4] == 0:
-        energy += np.ceil(max(0.0, moved - link[1]) / link[8]) * link[5]
+    energy: float = np.ceil(max(0.0, moved - link[1]) / link[8]) * link[5]
     if link[3] != 0:
         energy += np.ceil(moved / link[8]) * link[6]
     energy += np.ceil(max(0.0, arriving - link[2]) / link[9]) * link[7]

@@ -20,8 +20,8 @@ MOST_STEPS = 1_000_000_000
 
 class Lattice(NamedTuple):
     """Divisors of what is left of each group (``values``, ``counts``, ``radix`` of a node's digits); for every level
-    the divisors that may follow one level further in (``starts``, ``targets``); nodes that fit each level
-    (``allowed``); what is left, and instances in space inside each level."""
+    the divisors that may follow one level further in (``starts``, ``targets``); nodes that fit each level, and last
+    that of one operation (``allowed``); what is left, and instances in space inside each level."""
 
     values: Array
     counts: Array
@@ -59,6 +59,8 @@ def lattice_of(outset: Outset, effort: Effort) -> Lattice | None:
         if effort.is_over():
             return None
         lattice.allowed.append(_allowed(outset, level, inner[level], lattice))
+    lattice.allowed.append(np.zeros(math.prod(map(len, own)), np.bool_))
+    lattice.allowed[-1][0] = True
     return lattice
 
 

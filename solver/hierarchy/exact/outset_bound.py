@@ -31,8 +31,7 @@ class Opening:
         self.moved = np.zeros((len(outset.spread), outset.levels, 2))
         for link in outset.links:
             self._move(link)
-            if link.inner == outset.levels:
-                self.constant = self.constant + priced_least(link)
+            self.constant = self.constant + np.where(link.rows[:, 12] == 0, priced_least(link), 0.0)
         self.rate = np.array(
             [
                 [_rate(getattr(level.bandwidth, sort)) for sort in ("read", "write", "shared")]
@@ -44,7 +43,7 @@ class Opening:
         rows = link.rows
         arriving = rows[:, 10]
         read = np.maximum(0.0, rows[:, 0] * arriving - rows[:, 1])
-        self.moved[:, link.outer, 0] += np.where(rows[:, 4] > 0, 0.0, read)
+        self.moved[:, link.outer, 0] += read
         self.moved[:, link.outer, 1] += rows[:, 3] * rows[:, 0] * arriving
         if link.inner < self.outset.levels:
             self.moved[:, link.inner, 1] += np.maximum(0.0, arriving - rows[:, 2])
@@ -60,8 +59,8 @@ class Opening:
     def bound(self) -> Array:
         """The objective's least value for each arrangement, infinite if it takes more cycles than are allowed, or if
         what runs in space alone leaves no room for the tiles of a level."""
-        inner = [link for link in self.outset.links if link.inner < self.outset.levels]
-        energy = (self.constant + sum(priced_least(link) for link in inner)) * SHY
+        inner = [np.where(link.rows[:, 12] == 1, priced_least(link), 0.0) for link in self.outset.links]
+        energy = (self.constant + sum(inner)) * SHY
         cycles = self.cycles
         energy = energy + self.leak * cycles
         found = (energy * cycles, energy, cycles)[self.objective]
@@ -94,8 +93,7 @@ def priced_least(link: Link) -> Array:
     """The least energy of a link in each arrangement, as `kernel.priced` has it."""
     rows = link.rows
     moved = rows[:, 0] * rows[:, 10]
-    read = np.ceil(np.maximum(0.0, moved - rows[:, 1]) / rows[:, 8]) * rows[:, 5]
-    energy: Array = np.where(rows[:, 4] > 0, 0.0, read)
+    energy: Array = np.ceil(np.maximum(0.0, moved - rows[:, 1]) / rows[:, 8]) * rows[:, 5]
     energy += rows[:, 3] * np.ceil(moved / rows[:, 8]) * rows[:, 6]
     return energy + np.ceil(np.maximum(0.0, rows[:, 10] - rows[:, 2]) / rows[:, 9]) * rows[:, 7]
 

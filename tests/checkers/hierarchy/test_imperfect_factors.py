@@ -5,21 +5,26 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from random import Random
 from typing import Any
 
 import pytest
 
+from bench.hierarchy.imperfect import nests
 from mapper.formulations.hierarchy.problem import HierarchyProblem, ObjectiveName, Pins
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.models.hierarchy.cost import evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.solver.hierarchy.catalogue import METHODS
 from mapper.solver.hierarchy.exact import brute_force as oracle
+from mapper.solver.hierarchy.proof import restated
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
-from tests.checkers.hierarchy.claim import Document, bound_again, claim_of, proof_of, verdict
+from tests.checkers.hierarchy.claim import Document, bound_again, checker, claim_of, proof_of, verdict
+from tests.sim.hierarchy.drawn import preset_machine
 from tests.solver.hierarchy.test_conformance import small
 from tests.solver.hierarchy.test_imperfect import drawn
 
@@ -163,3 +168,69 @@ def test_a_product_with_prime_bounds_is_certified(objective: ObjectiveName) -> N
     assert best.mapping is not None
     fewer = replace(problem, pins=Pins())
     assert verdict(proof_of(fewer, oracle.brute_force(fewer, Effort())))[0] == "certified"
+
+
+def orders_of(random: Random, h: Any, one: Any) -> tuple[list[Any], list[Any], list[Any]] | None:
+    """A random cut of each loop, in a random order at each level, as (cuts, loops in time, loops in space)."""
+    cells = [one.cuts(j) for j in h.loops]
+    cuts = [random.choice(cell.cuts) for cell in cells if cell]
+    trips = {j: cut[1] for j, cut in enumerate(cuts)}
+    space = [one.split(b, trips) for b in range(h.depth)] if all(cells) else [None]
+    if None in space:
+        return None
+    time = [[(j, trips[j][b]) for j in h.loops if trips[j][b] > 1] for b in range(h.depth)]
+    for own in time:
+        random.shuffle(own)
+    return cuts, time, space
+
+
+def test_no_cell_no_cut_and_no_innermost_loop_is_bounded_above_what_an_order_costs() -> None:
+    compared = 0
+    for seed in range(20):
+        random, problem = Random(seed), drawn(seed)
+        if problem is None or (h := cut_problem(random, restated(problem))) is None:
+            continue
+        for one in random.sample(sample := list(islice(h.arrangements(), 500)), min(3, len(sample))):
+            chosen = orders_of(random, h, one)
+            if chosen is None:
+                continue
+            cuts, time, space = chosen
+            energy, cycles = h.cost(one.keep, time, space)
+            least, fewest, more = one.bound([cut[3] for cut in cuts])
+            extra = sum(own[loops[-1][0]] for own, loops in zip(more, time, strict=True) if loops)
+            assert (fewest <= cycles, least + extra <= energy) == (True, True), seed
+            for rows in ([one.least(j) for j in h.loops], [one.cuts(j).row for j in h.loops]):
+                least, fewest, more = one.bound(rows)
+                least += sum(min(own.values(), default=0) for own in more)
+                assert (fewest <= cycles, least <= energy) == (True, True), seed
+            compared += 1
+    assert compared > 10
+
+
+def cut_problem(random: Random, problem: Document | None) -> Any:
+    """The problem with other bounds and steps, and with room for all tiles; None where the checker knows none."""
+    assert problem is not None
+    problem = copy.deepcopy(problem) | {"objective": "least energy in pJ", "most_cycles": []}
+    problem["loops"] = {
+        loop: random.choice((bound, random.randint(1, 5))) for loop, bound in problem["loops"].items()
+    }
+    for level in problem["levels"]:
+        level["words"] = []
+    for operand in problem["operands"]:
+        for index in operand["index"] if not operand["written"] else ():
+            index |= {loop: random.choice((by, 1, 2)) for loop, by in index.items()}
+    try:
+        h = checker().Cut(problem)
+    except checker().EndedError:
+        return None
+    h.cuts = {}
+    return h
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(nests()))
+def test_layers_of_alexnet_and_vit_are_certified(name: str) -> None:
+    machine = preset_machine("eyeriss-like")
+    problem = HierarchyProblem(nests()[name], machine, "edp", Pins(imperfect=True))
+    found = METHODS["branch-and-bound"].search(problem, Effort())
+    assert verdict(proof_of(problem, found))[0] == "certified"

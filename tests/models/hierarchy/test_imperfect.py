@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from mapper.arch.hierarchy import hierarchy_from_document
 from mapper.models.hierarchy.cost import evaluate
 from mapper.models.hierarchy.imperfect.digit import reached, with_last_passes
 from mapper.models.hierarchy.imperfect.limit import why_only_perfect
@@ -14,7 +15,9 @@ from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, Spat
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import line_of
 from mapper.models.hierarchy.timeloop_mapping import timeloop_document
+from mapper.sim.hierarchy import report
 from mapper.workloads.nest.layer_nest import matrix_product_nest
+from mapper.workloads.nest.nest_file import nest_from_document
 from tests.sim.hierarchy.drawn import (
     drawn_cut_problem,
     drawn_machine,
@@ -61,6 +64,45 @@ def test_thirteen_rows_in_two_passes_move_thirteen_rows() -> None:
     # Weights go to all PEs that run together: in two passes of the rows, and one.
     assert buffer["B"]["reads"] == 6
     assert (cost.cycles_of["mac"], cost.tiles["shared_glb"]["A"]) == (9, 10)
+
+
+def test_a_tile_that_was_smaller_one_step_behind_hands_on_no_more_than_it_had() -> None:
+    """R goes on by as much as P does inside it, but the last pass of P has one of three rows; I has 13 words."""
+    nest = nest_from_document(
+        {
+            "schema": "mapper.nest/1",
+            "name": "window",
+            "loops": {"P": 3, "R": 6},
+            "operands": [
+                {"tensor": "O", "index": ["P"], "access": "read_write"},
+                {"tensor": "I", "index": ["P + 2*R"]},
+                {"tensor": "W", "index": ["R"]},
+            ],
+        },
+        "window.yaml",
+    )
+    levels = [
+        {"name": name, "word_bits": 8, "energy_pj": {"read": 1, "fill": 1, "update": 1}} for name in "ABC"
+    ]
+    document = {
+        "schema": "mapper.hierarchy/1",
+        "name": "plain",
+        "levels": levels,
+        "compute": {"name": "mac", "energy_pj": 1},
+        "rules": {"link_transfers": False},
+    }
+    machine = hierarchy_from_document(document, "plain.yaml")
+    every = ("O", "I", "W")
+    mapping = HierarchyMapping(
+        (
+            LevelMapping("A", every, (TemporalLoop("R", 3),), ()),
+            LevelMapping("B", (), (TemporalLoop("P", 2),), ()),
+            LevelMapping("C", every, (TemporalLoop("P", 2), TemporalLoop("R", 2)), ()),
+        )
+    )
+    found = report(nest, machine, with_last_passes(mapping, nest.trip_counts))
+    assert found["disagreements"] == []
+    assert found["breakdown_simulated"]["accesses"]["A"]["I"]["reads"] == 15
 
 
 def test_the_outermost_loop_turns_as_often_as_it_must() -> None:

@@ -18,6 +18,7 @@ from mapper.kind.algorithm_selection.part import limits
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.sim.algorithm_selection.agreement import beyond
 from mapper.sim.algorithm_selection.rtl.network import report_rtl
 from mapper.sim.algorithm_selection.running import report_running
 from mapper.solver.algorithm_selection.exact.brute_force import brute_force
@@ -55,6 +56,32 @@ def test_the_program_takes_the_model_s_cycles_within_5_percent(name: str, pes: i
     files = overlay_files(sequence, network, limits=limits(problem.network, selection))
     cycles = sum(one["cycles"] for one in json.loads(files["overlay.json"])["steps"])
     assert abs(cycles - verdict.cost.cycles) <= 0.05 * verdict.cost.cycles
+
+
+def test_kernels_whose_depth_is_beyond_their_buffer_come_in_parts_of_it_as_the_model_says(
+    tmp_path: Path,
+) -> None:
+    net = NetworkBuilder("deep", 1024, 13, 13)
+    x = net.convolution(net.convolution(net.input, "conv1", 160, 3), "conv2", 1024, 1)
+    (tmp_path / "deep.onnx").write_bytes(
+        net.model(net.convolution(x, "conv3", 130, 3), 130).SerializeToString()
+    )
+    network = load_layers(str(tmp_path / "deep.onnx"))
+    problem = posed(network)
+    able = [layer.algorithms(problem.machine) for layer in problem.network.layers]
+    assert able[0] == ("kn2row",) and able[2] == ("im2col", "kn2row")
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None and verify(problem, selection).valid
+    kept = limits(problem.network, selection)
+    assert [kept.parts[name][0] > 1 for name in ("conv1", "conv2", "conv3")] == [True, False, True]
+    made = json.loads(
+        overlay_files(selection_control(network, problem.network, selection), network, limits=kept)[
+            "overlay.json"
+        ]
+    )
+    said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
+    assert not beyond({one["name"]: one["cycles"] for one in made["steps"]}, said)
+    assert problem.machine.board is not None and made["resources"]["uram"] <= problem.machine.board.uram
 
 
 @pytest.mark.parametrize("objective", ["latency", "edp"])

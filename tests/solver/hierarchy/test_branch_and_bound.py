@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 
 import pytest
 
@@ -11,8 +12,9 @@ from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
 from mapper.formulations.hierarchy.problem import HierarchyProblem, ObjectiveName
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.solver.hierarchy.exact import brute_force as oracle
+from mapper.solver.hierarchy.exact import expansion, floor
 from mapper.solver.hierarchy.exact.branch import Branch
-from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting, branch_and_bound
+from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting, branch_and_bound, prepare
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
@@ -118,6 +120,24 @@ def test_loops_in_space_that_leave_no_room_for_the_smallest_tile_are_never_opene
     ]
     assert len(opened) == len(fitting) < len(spaces)
     assert all(one.fits.all() for one in opened)
+
+
+def test_preparing_calls_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: set[str] = set()
+
+    def heard(module: ModuleType, name: str) -> None:
+        own = getattr(module, name)
+
+        def hear(*arguments: object) -> object:
+            called.add(name)
+            return own(*arguments)
+
+        monkeypatch.setattr(module, name, hear)
+
+    heard(floor, "floors")
+    heard(expansion, "expanded")
+    prepare()
+    assert called == {"floors", "expanded"}
 
 
 @pytest.mark.parametrize("seed", range(12))

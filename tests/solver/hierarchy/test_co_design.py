@@ -8,13 +8,18 @@ from random import Random
 
 import pytest
 
-from mapper.arch.hierarchy import Actions
+from mapper.arch.hierarchy import Actions, HierarchyMachine
+from mapper.arch.source import load_machine
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.cost import evaluate
+from mapper.solver.hierarchy.co_design import table
 from mapper.solver.hierarchy.co_design.family import made, prices_of, words_of
 from mapper.solver.hierarchy.co_design.search import CoDesign
-from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+from mapper.solver.hierarchy.co_design.table import SharedBranch, Tables
+from mapper.solver.hierarchy.exact.branch import Branch
+from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting, branch_and_bound
 from mapper.solver.method import Effort
+from mapper.workloads.nest.layer_nest import matrix_product_nest
 from tests.solver.hierarchy.random_hierarchy import random_problem
 
 FAST, SLOW = range(8), range(8, 400)
@@ -62,6 +67,49 @@ def check(seed: int) -> None:
 @pytest.mark.parametrize("seed", FAST)
 def test_values_below_a_limit_are_those_of_machines_by_themselves(seed: int) -> None:
     check(seed)
+
+
+def test_values_are_the_same_if_there_is_no_memory_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MOST_BYTES", 0)
+    for seed in range(2, 5):
+        check(seed)
+
+
+def gemmini(scratchpad: int, accumulator: int, dear: float) -> HierarchyProblem:
+    """A product on four levels, of which two are of such sizes, the outer one of them with such energies."""
+    machine, _ = load_machine("gemmini-16")
+    assert isinstance(machine, HierarchyMachine)
+    outer, _, near, register = prices_of(machine)
+    prices = (outer, Actions(read=dear, fill=dear, update=dear), near, register)
+    words = (None, scratchpad, accumulator, 1)
+    return HierarchyProblem(matrix_product_nest("small", (), 64, 32, 48), made(machine, words, prices), "edp")
+
+
+def test_what_other_machines_have_tabulated_is_what_a_machine_would_have_by_itself() -> None:
+    widest = gemmini(16384, 64, 5)
+    many = [gemmini(*one) for one in ((4096, 2, 9), (4096, 64, 9), (1024, 2, 5), (1024, 64, 5))] + [widest]
+    search = Search(widest, Effort())
+    search.gather(widest)
+    waiting = min(search.heap)[2]
+    assert isinstance(waiting, Waiting)
+    best = branch_and_bound(widest, Effort()).value
+    assert best is not None
+    tables, known = Tables(widest), 0
+    for factor in (1.2, 1.1, 3):
+        for problem in many:
+            limit = best * factor
+            alone = Branch(waiting.outset().on(problem), waiting.spaces.space(waiting.row))
+            shared = SharedBranch(tables, waiting, problem)
+            assert alone.build(Effort(), limit)
+            assert shared.build(Effort(), limit)
+            assert shared.bound == alone.bound
+            for own, other in zip(shared.floor[1:], alone.floor[1:], strict=True):
+                assert (own == other).all()
+            assert shared.rows is not None
+            assert alone.rows is not None
+            assert (shared.rows[0][:, 0] == alone.rows[0][:, 0]).all()
+            known += int((shared.floor[1] < math.inf).sum())
+    assert known, "there are floors to compare"
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from mapper.models.hierarchy.tile import Step
 from mapper.solver.hierarchy.exact.arrival import Tensors, Tiles, Way
 from mapper.solver.hierarchy.exact.branch_and_bound import Search
 from mapper.solver.hierarchy.exact.group import chains_of
-from mapper.solver.hierarchy.exact.handing import handed_moments
+from mapper.solver.hierarchy.exact.neighbour.handing import handed_moments
 from mapper.solver.method import Effort
 from mapper.workloads.nest.nest_file import nest_from_document
 

@@ -198,10 +198,12 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
     room, ahead = machine.engines.buffers, machine.engines.inputs_ahead
     parts, kept = {}, set()
     for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True):
-        parts[name] = layer.kernel_parts(choice.algorithm, machine)
+        needed = layer.kernel_parts(choice.algorithm, machine)
         if choice.parts > 1:
-            parts[name] = (1, choice.parts)
+            needed = (1, choice.parts)
             kept.add(name)
+        assert needed is not None
+        parts[name] = needed
     pooled = {layer.name: layer.pooled for layer in network.layers if layer.pooled is not None}
     if room is None:
         return Limits(None, None, 0, parts, frozenset(kept), ahead, pooled)

@@ -54,8 +54,8 @@ CLOSED = {
     "the claimed value with what levels inside cost at least (lemmas Run, Slide, Coincide, Orders and Least)",
     "tiles": "the tiles with orders of which that was computed",
     "arrangements by trips": "no trips that are allowed cut some loop",
-    "arrangements by cuts": "one loop after the other is cut, until the least of what is cut and of the rest reaches "
-    "the claimed value, or no tiles fit (lemmas Digits, Once, Again and Meet)",
+    "arrangements by cuts": "sets of cuts of each loop are halved, until what none of them has less of reaches the "
+    "claimed value, or no tiles fit (lemmas Digits, Once, Again, Innermost, Halo and Meet)",
     "cells of cuts": "the choices of cuts of which that was computed",
     "cuts order by order": "those that were costed in every order, none of which is better",
 }

@@ -1,0 +1,1 @@
+"""What neighbours may hand on: what is read all the same, when they may, and costing what that leaves open."""
