@@ -5,7 +5,7 @@ READY := .venv/.ready
 TESTED := .venv/.tested
 DOCUMENTED := .venv/.documented
 
-.PHONY: solve test compiled slow bench fuzz docs notebooks certify papers lint style types fast clean
+.PHONY: solve test compiled-tiling compiled-others slow bench fuzz docs notebooks certify papers lint style types fast clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -37,14 +37,17 @@ lint: style types
 fast: style
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-# Types are checked on one core, while the other compiles what most tests need: compiled by the tests, much of it is
-# compiled by each of their processes, or runs as plain Python until it is.
+# Types are checked while what most tests need is compiled, in two parts that keep two cores busy: compiled by the tests,
+# much of it is compiled by each of their processes, or runs as plain Python until it is.
 test: $(TESTED)
-	$(MAKE) --jobs 2 --no-print-directory types compiled
+	$(MAKE) --jobs 2 --no-print-directory compiled-others types compiled-tiling
 	$(MAKE) --no-print-directory fast
 
-compiled: $(READY)
-	$(BIN)/mapper warm-up
+compiled-tiling: $(READY)
+	$(BIN)/mapper warm-up tiling
+
+compiled-others: $(READY)
+	$(BIN)/mapper warm-up modulo_schedule pe_allocation algorithm_selection trace_partition hierarchy
 
 slow: $(TESTED)
 	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal --durations 20

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import time
+from typing import Annotated
+
+import typer
 
 from mapper.cli.option import Quiet
 
 
-def warm_up(quiet: Quiet = False) -> None:
+def warm_up(
+    kinds: Annotated[
+        list[str] | None, typer.Argument(metavar="KIND", help="Kinds of problem: tiling, ... Default: all.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
     """Compile ahead what commands would compile when they first need it: once per machine and version."""
     from mapper.api.warming import steps
     from mapper.cli import terminal
 
     began = time.monotonic()
-    named = list(steps())
+    named = list(steps(kinds or ()))
     for place, (name, step) in enumerate(named, 1):
         since = time.monotonic()
         step()
