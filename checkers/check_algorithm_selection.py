@@ -484,11 +484,12 @@ class Engines:
             if once and deep > 1:
                 run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
-            hidden = min(store + min(first - fetch, tail) * self.inputs, begin) if self.overlap else 0
+            ahead = 0 if at in self.flat else first - fetch  # What is read channel by channel is not loaded ahead.
+            hidden = min(store + min(ahead, tail) * self.inputs, begin) if self.overlap else 0
             late = max(kernels - (last - reads), -hidden) if self.kernels else 0
             # What stays on the chip leaves DRAM to the layer's kernels first, and later to those of the next.
             taken = again * run + (again - 1) * late
-            every.append((taken, last, store, begin, free, first - fetch, tail, kept * first))
+            every.append((taken, last, store, begin, free, ahead, tail, kept * first))
         total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[1])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)

@@ -90,6 +90,8 @@ def layer_times(
             found.append(
                 _pieces(images, (count, cut.bands), first, calls, streams, products, engines, edge, cut.stays)
             )
+    if cut.flattened:  # Maps that are read channel by channel are not loaded ahead.
+        every = [[one._replace(load=np.zeros_like(one.load)) for one in found] for found in every]
     images = 1 if layer.fully_connected else layer.images
     whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
     reads = np.asarray(images * _asked(whole, engines, cut.stays), np.int64)

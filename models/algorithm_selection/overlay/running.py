@@ -259,4 +259,5 @@ def _pool(layer: NetworkLayer, after: int) -> Pool:
         for count, stride, kernel in zip(layer.output_shape[2:], window.strides, window.kernel, strict=True)
     ]
     images, channels = layer.inputs[0].shape[:2]
-    return Pool(layer.name, after, images * math.prod(sides), channels, last=math.prod(sides))
+    pixels = images * math.prod(sides)
+    return Pool(layer.name, after, pixels, channels, images, more=images, last=math.prod(sides))

@@ -84,6 +84,22 @@ def test_kernels_whose_depth_is_beyond_their_buffer_come_in_parts_of_it_as_the_m
     assert problem.machine.board is not None and made["resources"]["uram"] <= problem.machine.board.uram
 
 
+@pytest.mark.parametrize("batch", [2, 5])
+def test_every_step_of_several_images_takes_what_the_model_says(batch: int) -> None:
+    network = load_layers("lenet5", batch)
+    problem = posed(network)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    kept = limits(problem.network, selection)
+    made = json.loads(
+        overlay_files(selection_control(network, problem.network, selection), network, limits=kept)[
+            "overlay.json"
+        ]
+    )
+    said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
+    assert not beyond({one["name"]: one["cycles"] for one in made["steps"]}, said)
+
+
 @pytest.mark.parametrize("objective", ["latency", "edp"])
 def test_the_optimum_of_a_small_network_is_that_of_every_selection(
     objective: Literal["latency", "edp"], tmp_path: Path
