@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mapper.formulations.algorithm_selection.problem import OBJECTIVES, Pin, SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.overlay.building import overlay_network
-from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
+from mapper.models.algorithm_selection.overlay.layer import ALGORITHMS, DATAFLOWS
 from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.algorithm_selection.heuristic.algorithm_one import ALGORITHM_ONE
@@ -142,7 +142,7 @@ def _posed(draw: st.DrawFn, network: LayerNetwork) -> tuple[SelectionProblem, La
     problem = SelectionProblem(overlay, max_pes=draw(st.sampled_from([1, 2, 3, 4, 5, 6])))
     pins = {}
     for at, layer in enumerate(overlay.layers):
-        able = problem.algorithms(at)
+        able = problem.algorithms(at) or ALGORITHMS  # Of a layer that fits no buffers, there is no selection.
         algorithms = draw(st.sets(st.sampled_from(able), min_size=1, max_size=2))
         flows = draw(st.sets(st.sampled_from(DATAFLOWS), min_size=1, max_size=3 - len(overlay.layers) // 2))
         pins[layer.name] = Pin(frozenset(algorithms), frozenset(flows))
