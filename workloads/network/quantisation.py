@@ -25,9 +25,11 @@ KEEPING = frozenset({"Concat", "MaxPool", "GlobalMaxPool"})
 """What hands on integers as they are."""
 RECTIFYING = frozenset({"Relu", "Clip"})
 """What may be merged where nothing but a limit changes."""
-CONSTANT = frozenset({"Add", "Sub", "Mul", "Div"})
+CONSTANT = frozenset({"Add", "Sub", "Mul", "Div", "PRelu"})
 """What a tensor of integers and a constant may be put together by. Integers are rounded before and after, so that this
 cannot be merged into the layer before."""
+CHAIN = "Chain"
+"""Several activations that integers go through before they are rounded again."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,8 @@ def with_requantising(network: OperatorNetwork, formats: Mapping[str, QuantisedT
 
 
 def _with_chains(network: OperatorNetwork, formats: Mapping[str, QuantisedTensor]) -> OperatorNetwork:
-    """``network`` with one operator in place of several that integers go through one by one until they are rounded, a
-    constant in any of them: named after the first of those that have one, with the constants of all."""
+    """``network`` with one operator in place of several that integers go through one by one until they are rounded:
+    named after the first of those that have a constant, with the constants of all."""
     readers = Counter(name for operator in network.operators for name in {*operator.inputs})
     readers.update(network.outputs)
     following = {operator.inputs[0]: operator for operator in network.operators if len(operator.inputs) == 1}
@@ -143,8 +145,9 @@ def _with_chains(network: OperatorNetwork, formats: Mapping[str, QuantisedTensor
             if after is None or not _is_pointwise(after, network.tensors):
                 break
             chain.append(after)
-        own = next((one for one in chain if _meets_constant(one, network.tensors)), None)
-        if len(chain) > 1 and own is not None and chain[-1].output in formats:
+        if len(chain) > 1 and chain[-1].output in formats:
+            alone = replace(operator, op=f"{INTEGER}{CHAIN}")
+            own = next((one for one in chain if _meets_constant(one, network.tensors)), alone)
             weights = tuple(weight for one in chain for weight in one.weights)
             operands = (*operator.inputs, *(name for name, _ in weights))
             chains[operator.name] = replace(

@@ -12,7 +12,7 @@ import numpy as np
 from mapper.models.algorithm_selection.number.average import counts, mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
-from mapper.workloads.network.quantisation import CONSTANT, INTEGER, REQUANTISE
+from mapper.workloads.network.quantisation import CHAIN, CONSTANT, INTEGER, REQUANTISE
 from mapper.workloads.network.work import ACTIVATIONS
 
 MOVE_WORDS = 80
@@ -172,8 +172,8 @@ def requantises(layer: NetworkLayer) -> bool:
 
 
 def meets_constant(layer: NetworkLayer) -> bool:
-    """Whether a layer makes integers of others and of a constant."""
-    return layer.op.startswith(INTEGER) and layer.op.removeprefix(INTEGER) in CONSTANT
+    """Whether a layer makes integers of others and of a constant, or through several operators at once."""
+    return layer.op.startswith(INTEGER) and layer.op.removeprefix(INTEGER) in {*CONSTANT, CHAIN}
 
 
 def constant_axes(layer: NetworkLayer) -> tuple[int, ...]:

@@ -126,13 +126,15 @@ def test_a_constant_that_meets_integers_gives_those_of_onnxruntime_beside_the_ov
         ("Add", "Relu"),
         ("Mul", "Add", "LeakyRelu"),
         ("HardSigmoid", "Div", "Sigmoid", "Add"),
+        ("PRelu",),
+        ("Relu", "Elu"),
     ],
 )
 def test_constants_and_activations_that_are_rounded_together_give_the_integers_of_onnxruntime(
     ops: tuple[str, ...], tmp_path: Path
 ) -> None:
     network = read_network(str(chain_file(tmp_path, ops)), None, NO_DIMS).value
-    own = next(op for op in ops if op in ("Add", "Sub", "Mul", "Div"))
+    own = next((op for op in ops if op in ("Add", "Div", "Mul", "PRelu")), "Chain")
     assert [layer.op for layer in network.layers] == ["Conv", f"QLinear{own}", "Conv"]
     equals_onnxruntime(network, 0)
 
