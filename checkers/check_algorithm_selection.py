@@ -499,10 +499,15 @@ class Engines:
         beside, shared = self.runs(at, lanes, begin, free)
         kernels -= self.unread(at, lanes) + unread if self.kernels else 0
         shared = shared if (low1, low2) == (high1, high2) else 0
-        return total, last, reads + unread, kernels, store, begin, beside, shared, first, tail
+        single = deep == runs == more == 1
+        return total, last, reads + unread, kernels, store, begin, beside, shared, first, tail, single
 
-    def between(self, at, before, now):  # What passes between two layers, below 0 where the second begins early.
-        late = now[3] - (before[1] - before[2]) + before[7]
+    def held(self, before, now):  # How long a store holds a layer up, which begins early: the next kernels are read.
+        free, late = before[4] + min(now[8], before[9]) * self.inputs, now[3] - (before[1] - before[2]) + before[7]
+        return max(0, min(free, -late) - now[5]) * now[10]
+
+    def between(self, at, before, now, held=0):  # What passes between two; below 0: the second begins early.
+        late = now[3] - (before[1] - before[2]) + before[7] - held
         ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
         if at in self.early:
             return max(late, -min(before[4] + ahead, now[5]))
@@ -763,8 +768,12 @@ class Overlay:
             pools = self.engines.pooled(self.engines.lanes(max(high1, high2)))
             timed = [[self.engines.times(at, *way, *box) for way in one["ways"]] for at, one in enumerate(self.layers)]
             for at in self.engines.ahead:  # A layer before takes no less, so that no sum of it and a wait is less.
-                edges.append((at - 1, at, [time * self.engines.between(at, one, later) * self.unit
-                                           for one in timed[at - 1] for later in timed[at]]))  # fmt: skip
+                held, scope = [[0] * len(timed[at - 1])], (at - 1, at)
+                if at - 1 in self.engines.early:
+                    rows = [[self.engines.held(one, now) for now in timed[at - 1]] for one in timed[at - 2]]
+                    held, scope = (rows, (at - 2, *scope)) if any(map(any, rows)) else (held, scope)
+                edges.append((*scope, [time * self.engines.between(at, one, later, waits) * self.unit for row in held
+                                       for one, waits in zip(timed[at - 1], row, strict=True) for later in timed[at]]))
         for at, one in enumerate(self.layers):
             own[at], load = [], []
             if self.engines is not None:
@@ -818,8 +827,13 @@ def places(union):  # Of a table over some of a union's vertices, (choices, held
     return reduce(lambda at, u: [k * u[0] + i if u[1] else k for k in at for i in range(u[0])], union, [0])
 
 
+def turned(scope, other, size, flat):  # A table with its vertices in another order.
+    step = {v: math.prod(size[u] for u in scope[at + 1 :]) for at, v in enumerate(scope)}
+    return [flat[k] for k in reduce(lambda at, v: [k + i * step[v] for k in at for i in range(size[v])], other, [0])]
+
+
 def eliminated(order, size, own, edges):
-    tables, work = {v: {} for v in own}, -(1 << 25) - 1024 * sum(len(flat) for _, _, flat in edges)
+    tables, work = {v: {} for v in own}, -(1 << 25) - 1024 * sum(len(flat) for *_, flat in edges)
     place = {v: at for at, v in enumerate(dict.fromkeys([*order, *own]))}
 
     def put(scope, flat):  # The last of a scope goes first, and has a row of the table per choices of the others.
@@ -830,10 +844,9 @@ def eliminated(order, size, own, edges):
         rows, old = [flat[k : k + size[v]] for k in range(0, len(flat), size[v])], tables[v].get(tuple(others))
         tables[v][tuple(others)] = [list(map(add, *two)) for two in zip(old, rows, strict=True)] if old else rows
 
-    for u, v, flat in edges:
-        if place[u] < place[v]:
-            u, v, flat = v, u, [*chain(*(flat[j :: size[v]] for j in range(size[v])))]
-        put([u, v], flat)
+    for *scope, flat in edges:
+        last = sorted(scope, key=place.__getitem__, reverse=True)
+        put(last, flat if last == scope else turned(scope, last, size, flat))
     for v in order:
         scope, rows, several = [], [own.pop(v)], tables.pop(v)
         for left, near in enumerate(sorted(several, key=len), 1 - len(several)):
@@ -910,7 +923,7 @@ def check(problem, claim, evidence):
             own, edges = Overlay(machine, pinned, stores, engines).graph(rows, rows, columns, columns, *weights)
             picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
             need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
-            paid = sum(flat[picked[u] * len(own[v]) + picked[v]] for u, v, flat in edges)
+            paid = sum(flat[reduce(lambda k, v: k * len(own[v]) + picked[v], scope, 0)] for *scope, flat in edges)
             totals.append(paid + sum(costs[picked[v]] for v, costs in own.items()))
         units, spent = totals
         need(late is None or units <= late, "the selection takes too long")
@@ -933,7 +946,7 @@ def check(problem, claim, evidence):
         lines = []
         for time, energy in ((1, 0), (0, 1), *weights)[: None if objective == OBJECTIVES[2] else 1]:
             own, edges = overlay.graph(*sides, whole(time), whole(energy))
-            least = sum(map(min, own.values())) + sum(min(flat) for _, _, flat in edges)
+            least = sum(map(min, own.values())) + sum(min(flat) for *_, flat in edges)
             if objective == OBJECTIVES[2] or least < reached:
                 least = eliminated(order, {v: len(costs) for v, costs in own.items()}, own, edges)
             lines.append((time, energy, least))

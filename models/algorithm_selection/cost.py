@@ -27,9 +27,8 @@ from mapper.models.algorithm_selection.product import cycles, product, utilisati
 from mapper.models.algorithm_selection.resource import OverlaySize, overlay_size
 from mapper.models.algorithm_selection.running_cost import (
     RunningTime,
+    one_after_another,
     pools_after,
-    running_time_at,
-    waiting,
 )
 
 
@@ -139,7 +138,7 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
     words = {"input": Fraction(0), "weights": Fraction(0), "output": Fraction(0), "read_back": Fraction(0)}
     energy, used, pools = 0, [], 0
     layers: list[LayerCost] = []
-    before: RunningTime | None = None
+    timed = one_after_another(network, selection.choices, selection.array, selection.on_chip)
     for at, (layer, choice) in enumerate(zip(network.layers, selection.choices, strict=True)):
         if choice.algorithm not in layer.algorithms(machine):
             raise ValueError(f"{layer.name} has no algorithm {choice.algorithm}")
@@ -149,15 +148,14 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         load = int(read * machine.units_per_word)
         weights = int(kernels * machine.units_per_word) if machine.traffic.weights else 0
         if machine.engines is not None:
-            now = running_time_at(network, at, choice, selection.array, selection.on_chip)
-            compute, initialise, load, weights, pool = _running(network, at, now, before, selection)
+            compute, initialise, load, weights, pool = _running(network, at, *next(timed), selection.array)
             if weights < 0:  # Its beginning hides so much of the store before, or of a pool.
                 if at in network.running.beside:
                     pools += weights
                 else:
                     layers[-1] = replace(layers[-1], load=layers[-1].load + weights)
                 weights = 0
-            before, pools, transform = now, pools + pool, 0
+            pools, transform = pools + pool, 0
             taken = (Fraction(compute + initialise + load, machine.units_per_cycle), Fraction(0), Fraction(0))
         elif machine.traffic.double_buffering:
             exposed = max(0, load + weights - compute - transform - initialise)
@@ -239,15 +237,14 @@ def _format(network: OverlayNetwork, selection: Selection, at: int) -> Format:
 
 
 def _running(
-    network: OverlayNetwork, at: int, now: RunningTime, before: RunningTime | None, selection: Selection
+    network: OverlayNetwork, at: int, now: RunningTime, waits: int, array: tuple[int, int]
 ) -> tuple[int, int, int, int, int]:
     """Units of a layer on the overlay as it is generated: products, what the array adds, what movers add, kernels that
     it waits for (below 0: by which it begins before the layer before has stored), and max pools after it."""
     unit, own = network.machine.units_per_cycle, now.own
-    products, array, total = (int(one[0]) for one in (own.products, own.array, own.total))
-    kernels = int(waiting(network, at, now, before)[0])
-    pool = int(pools_after(network, at, one_array(selection.array))[0])
-    return products * unit, array * unit, (total - products - array) * unit, kernels * unit, pool * unit
+    products, added, total = (int(one[0]) for one in (own.products, own.array, own.total))
+    pool = int(pools_after(network, at, one_array(array))[0])
+    return products * unit, added * unit, (total - products - added) * unit, waits * unit, pool * unit
 
 
 def _read_words(network: OverlayNetwork, selection: Selection, at: int) -> Fraction:

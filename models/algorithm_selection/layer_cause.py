@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.pipeline import one_array, pool_time
-from mapper.models.algorithm_selection.running_cost import RunningTime, running_time_at, waiting
+from mapper.models.algorithm_selection.running_cost import one_after_another, running_time_at
 from mapper.models.algorithm_selection.timing import HAND_OVER
 
 
@@ -33,17 +33,15 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
     if engines is None:
         return {}
     found: dict[str, Causes] = {}
-    before: RunningTime | None = None
     late: dict[str, int] = {}
-    for at, (name, choice) in enumerate(zip(network.names, selection.choices, strict=True)):
-        now = running_time_at(network, at, choice, selection.array, selection.on_chip)
+    timed = one_after_another(network, selection.choices, selection.array, selection.on_chip)
+    for at, (name, (now, waits)) in enumerate(zip(network.names, timed, strict=True)):
         array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
-        waits, held_up = int(waiting(network, at, now, before)[0]), _waiting_pool(network, at)
-        if held_up is not None:
-            late[held_up] = waits + int(now.beside[0])
+        waiting_pool = _waiting_pool(network, at)
+        if waiting_pool is not None:
+            late[waiting_pool] = waits + int(now.beside[0])
             waits = -int(now.beside[0])
         found[name] = Causes(array, total - array + min(0, waits), max(0, waits))
-        before = now
     for pool in network.running.pools if engines.pools else ():
         taken = int(pool_time(pool, one_array(selection.array), engines)[0])
         found[pool.name] = Causes(moves=taken, waits=late.get(pool.name, 0))

@@ -89,8 +89,14 @@ def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
     """How long a layer begins before the last piece of the one before, whose results it does not read, is stored: while
     that leaves, and, where inputs are loaded ahead, while it is multiplied. Its input is read before its kernels, so
     that it gains nothing while these are waited for."""
+    return np.asarray(np.minimum(leaving(now, before, engines), now.begin), np.int64)
+
+
+def leaving(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
+    """How long before the last piece of the layer before is stored one that does not read its results could begin if it
+    never needed the output mover."""
     early = np.minimum(now.load, before.ends) if engines.inputs_ahead else 0
-    return np.asarray(np.minimum(before.store + early, now.begin), np.int64)
+    return np.asarray(before.store + early, np.int64)
 
 
 def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
-from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, LayerTime, hidden, late
+from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, LayerTime, hidden, late, leaving
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.running import Pool
@@ -35,13 +35,14 @@ class RunningTime:
     those before its first product in which nothing else is read: of pools, of its input in another order, and of its
     first piece where the input stays on the chip. ``beside``: cycles of a
     pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``. ``reading``: it is a
-    max pool, or there is none."""
+    max pool, or there is none. ``once``: its kernels come in one part."""
 
     own: LayerTime
     kernels: Cycles
     beside: Cycles
     shared: Cycles
     reading: bool = True
+    once: bool = True
 
 
 def running_times(
@@ -72,6 +73,19 @@ def running_time_at(
     assert engines is not None
     place = _place(network, at, choice.algorithm, choice.parts, network.source.get(at) in on_chip)
     return _timed_once(place, choice, array, engines)
+
+
+def one_after_another(
+    network: OverlayNetwork, choices: Sequence[Choice], array: tuple[int, int], on_chip: Container[int]
+) -> Iterator[tuple[RunningTime, int]]:
+    """Every layer as chosen, on one array, and what it waits for its kernels (`waiting`)."""
+    before: RunningTime | None = None
+    held: Cycles | int = 0
+    for at, choice in enumerate(choices):
+        now = running_time_at(network, at, choice, array, on_chip)
+        yield now, int(waiting(network, at, now, before, held)[0])
+        held = 0 if before is None else held_up(network, at, now, before)
+        before = now
 
 
 def stays(network: OverlayNetwork, store: int | None, arrays: Arrays) -> NDArray[np.bool_]:
@@ -131,7 +145,8 @@ def _timed(
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
     if not place.beside:
         read = int(engines.kernels)
-        return [RunningTime(own, kernels - read * own.unread, none, none) for own in every]
+        once = cut.parts == (1, 1)
+        return [RunningTime(own, kernels - read * own.unread, none, none, once=once) for own in every]
     pool, many = place.pools[-1], none if arrays.least is None else _ranges(arrays)
     rest = np.maximum(0, rest_time(pool, arrays, engines))
     found = []
@@ -167,12 +182,19 @@ def piece_passes(
     return [piece_product(layer, algorithm, dataflow, height, cut) for height in heights]
 
 
-def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime | None) -> Cycles:
+def waiting(
+    network: OverlayNetwork,
+    at: int,
+    time: RunningTime,
+    before: RunningTime | None,
+    held: Cycles | int = 0,
+) -> Cycles:
     """Cycles that layer ``at`` waits for its kernels, all they take where the overlay stops before it; below 0: by
-    which it begins before the last piece of the layer before is stored, or the pool between them is done."""
+    which it begins before the last piece of the layer before is stored, or the pool between them is done. The layer
+    before was ``held`` up, and kernels were read meanwhile."""
     if before is None or at not in network.running.ahead:
         return np.maximum(0, time.kernels)
-    kernels = late(time.kernels, before.own) + before.shared
+    kernels = late(time.kernels, before.own) + before.shared - held
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
         early = -hidden(time.own, before.own, network.machine.engines)
@@ -180,6 +202,24 @@ def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: Running
     # Kernels hold up a max pool, and a layer beside one that adds if they are not in before that.
     waits = np.maximum(0, kernels) - time.beside
     return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)
+
+
+def held_up(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime) -> Cycles:
+    """Cycles in which the output mover, which still stores the layer before, holds layer ``at`` up: it could have begun
+    so much earlier than it does. None of a layer that runs several times, as the next one's kernels are read in its
+    last run."""
+    engines = network.machine.engines
+    if not holds_up(network, at) or not time.once:
+        return np.zeros_like(time.own.begin)
+    assert engines is not None
+    kernels, free = late(time.kernels, before.own) + before.shared, leaving(time.own, before.own, engines)
+    return np.asarray(np.maximum(0, np.minimum(free, -kernels) - time.own.begin), np.int64)
+
+
+def holds_up(network: OverlayNetwork, at: int) -> bool:
+    """Whether the output mover may hold layer ``at`` up, and the kernels of the layer after it are read meanwhile."""
+    follows = network.running.overlapping & network.running.ahead
+    return overlaps(network, at) and at in follows and at + 1 in network.running.ahead
 
 
 def overlaps(network: OverlayNetwork, at: int) -> bool:

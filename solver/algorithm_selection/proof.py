@@ -193,8 +193,9 @@ class _Boxes:
             (tail, head, mixed(one, other))
             for (tail, head, one), (_, _, other) in zip(time.edges, energy.edges, strict=True)
         )
+        ties = tuple((scope, costs[at][np.newaxis].astype(kind) * a) for scope, costs in time.ties)
         constant = time.constant * a + energy.constant * b
-        return int(eliminate(CostGraph(time.names, own, edges, constant), self.plan)[0][0])
+        return int(eliminate(CostGraph(time.names, own, edges, constant, ties), self.plan)[0][0])
 
     def _inside(self, side: int, low: int, high: int) -> list[int]:
         """Where passes become fewer within a range of rows (side 0) or columns (side 1)."""
@@ -250,6 +251,7 @@ def _nearest(sides: Sequence[int], middle: float) -> int:
 def _largest(graph: CostGraph) -> int:
     """No selection costs more."""
     tables = [costs.max() for costs in graph.vertices] + [matrix.max() for _, _, matrix in graph.edges]
+    tables += [costs.max() for _, costs in graph.ties]
     return graph.constant + sum(map(int, tables))
 
 

@@ -32,22 +32,38 @@ from mapper.models.algorithm_selection.product import product
 from mapper.models.algorithm_selection.running_cost import piece_passes
 from mapper.workloads.pbqp.instance import PbqpInstance, flat_instance
 
+Tie = tuple[tuple[int, int, int], Costs]
+
 
 @dataclass(frozen=True, eq=False)
 class CostGraph:
     """Costs for S shapes. ``vertices``: a name and [S, choices] each, layers first, then stored tensors; ``edges``:
-    tail, head and [S or 1, choices of the tail, choices of the head]; ``constant`` is paid in any case."""
+    tail, head and [S or 1, choices of the tail, choices of the head]; ``ties``: three layers one after another, and
+    what these cost more, [S, choices of each], never below 0; ``constant`` is paid in any case."""
 
     names: tuple[str, ...]
     vertices: tuple[Costs, ...]
     edges: tuple[tuple[int, int, Costs], ...]
     constant: int
+    ties: tuple[Tie, ...] = ()
 
     def instance(self, name: str, shape: int = 0) -> PbqpInstance:
-        """The PBQP of one shape, by position; ``constant`` is left out, and so are edges that cost nothing."""
+        """The PBQP of one shape, by position; ``constant`` is left out, and so are edges that cost nothing.
+
+        A tie is a vertex more, whose choices are pairs of those of its first two layers: a pair that these do not have
+        costs as much as the tie can, so that none is better than theirs."""
         own = [costs[shape] for costs in self.vertices]
         paid = [(tail, head, matrix[min(shape, len(matrix) - 1)]) for tail, head, matrix in self.edges]
         paid = [one for one in paid if one[2].any()]
+        for (first, second, third), costs in self.tied(shape):
+            ones, others, _ = costs.shape
+            apart = [1 - np.eye(count, dtype=np.int64) for count in (ones, others)]
+            paid += [
+                (first, len(own), costs.max() * np.repeat(apart[0], others, 1)),
+                (second, len(own), costs.max() * np.tile(apart[1], ones)),
+                (third, len(own), costs.reshape(ones * others, -1).T),
+            ]
+            own.append(np.zeros(ones * others, np.int64))
         matrices = [matrix.reshape(-1) for _, _, matrix in paid]
         ends = np.array([(tail, head) for tail, head, _ in paid], np.int64).reshape(-1, 2)
         return flat_instance(
@@ -57,6 +73,14 @@ class CostGraph:
             np.concatenate(matrices) if matrices else np.zeros(0, np.int64),
             name,
         )
+
+    def instance_names(self, shape: int = 0) -> tuple[str, ...]:
+        """What the vertices of `instance` stand for."""
+        return (*self.names, *(f"{self.names[scope[1]]} held up" for scope, _ in self.tied(shape)))
+
+    def tied(self, shape: int = 0) -> list[Tie]:
+        """The ties that cost something on one shape, [choices of each]: vertices of `instance` after the graph's."""
+        return [(scope, costs[shape]) for scope, costs in self.ties if costs[shape].any()]
 
 
 class GraphBuilder(NetworkChoices):
@@ -68,9 +92,12 @@ class GraphBuilder(NetworkChoices):
         columns: Shapes,
         quantity: Quantity = "latency",
         least: tuple[Shapes, Shapes] | None = None,
+        *,
+        tied: bool = True,
     ) -> CostGraph:
         """The cost graph for arrays of ``rows[s]`` x ``columns[s]``; passes are theirs, but I_SA and the PEs that take
-        energy are those of the ``least`` rows and columns, if given: then no array between costs less.
+        energy are those of the ``least`` rows and columns, if given: then no array between costs less. Without ties,
+        unless they are ``tied``: then no selection costs less than without, either.
 
         Raises: InputError if costs could leave 64 bits; UnfinishedError when it is over.
         """
@@ -110,10 +137,15 @@ class GraphBuilder(NetworkChoices):
                 (tail, head, below(wait * unit, self.network.name))
                 for tail, head, wait in passes.running.waits()
             ]
+        ties: list[Tie] = []
+        if passes.running is not None and tied and quantity == "latency":
+            unit = self.machine.units_per_cycle
+            ties = [(scope, below(more * unit, self.network.name)) for scope, more in passes.running.ties()]
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
-        self._check(vertices, [matrix for _, _, matrix in edges], constant)
+        tables = [matrix for _, _, matrix in edges] + [costs for _, costs in ties]
+        self._check(vertices, tables, constant)
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
-        return CostGraph(names, tuple(vertices), tuple(edges), constant)
+        return CostGraph(names, tuple(vertices), tuple(edges), constant, tuple(ties))
 
     def graph_at(self, array: tuple[int, int]) -> CostGraph:
         """The cost graph for one shape, in units of time.

@@ -30,6 +30,9 @@ def elimination_order(graph: CostGraph) -> tuple[int, ...]:
     for tail, head, _ in graph.edges:
         near[tail].add(head)
         near[head].add(tail)
+    for scope, _ in graph.ties:
+        for vertex in scope:
+            near[vertex] |= {*scope} - {vertex}
     order = []
     while near:
         vertex = min(near, key=lambda one: (len(near[one]), one))
@@ -46,6 +49,7 @@ def eliminate(graph: CostGraph, order: Sequence[int]) -> tuple[Costs, NDArray[np
     shapes = max(len(costs) for costs in graph.vertices)
     tables = [_Table((vertex,), costs) for vertex, costs in enumerate(graph.vertices)]
     tables += [_edge_table(tail, head, matrix) for tail, head, matrix in graph.edges]
+    tables += [_Table(scope, costs) for scope, costs in graph.ties]
     value = np.full(shapes, graph.constant)
     back: list[tuple[int, tuple[int, ...], NDArray[np.int64]]] = []
     for vertex in order:
@@ -71,7 +75,7 @@ def eliminate(graph: CostGraph, order: Sequence[int]) -> tuple[Costs, NDArray[np
 
 
 def least_bounds(graph: CostGraph) -> Costs:
-    """A lower bound of every shape [S]: each edge costs at least what its head's choice makes it cost."""
+    """A lower bound of every shape [S]: each edge costs at least what its head's choice makes it cost, ties nothing."""
     own = list(graph.vertices)
     for _, head, matrix in graph.edges:
         own[head] = own[head] + matrix.min(axis=1)

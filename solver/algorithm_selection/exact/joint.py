@@ -44,7 +44,7 @@ def bounded(builder: GraphBuilder) -> Bounded:
     """All shapes of a problem with their bounds."""
     rows, columns = shapes(builder.problem)
     parts = [
-        least_bounds(builder.graph(rows[at : at + CHUNK], columns[at : at + CHUNK]))
+        least_bounds(builder.graph(rows[at : at + CHUNK], columns[at : at + CHUNK], tied=False))
         for at in range(0, len(rows), CHUNK)
     ]
     return Bounded(rows, columns, np.concatenate(parts) if parts else np.zeros(0, np.int64))

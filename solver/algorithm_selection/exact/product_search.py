@@ -126,7 +126,7 @@ def _bounds(builder: GraphBuilder, rows: Shapes, columns: Shapes) -> NDArray[np.
     parts = []
     for at in range(0, len(rows), CHUNK):
         side = rows[at : at + CHUNK], columns[at : at + CHUNK]
-        time, energy = builder.graph(*side), builder.graph(*side, "energy")
+        time, energy = builder.graph(*side, tied=False), builder.graph(*side, "energy")
         least_time = least_bounds(time).astype(np.float64)
         least_energy = least_bounds(energy).astype(np.float64)
         middle = int(np.argmin(least_time * least_energy))
@@ -155,12 +155,14 @@ def _weighted(
         (tail, head, mixed(one, other))
         for (tail, head, one), (_, _, other) in zip(time.edges, energy.edges, strict=True)
     ]
+    ties: Any = tuple((scope, costs.astype(kind) * for_time) for scope, costs in time.ties)
     constant: Any = time.constant * for_time + energy.constant * for_energy
-    return replace(time, vertices=tuple(vertices), edges=tuple(edges), constant=constant)
+    return replace(time, vertices=tuple(vertices), edges=tuple(edges), constant=constant, ties=ties)
 
 
 def _sum(graph: CostGraph, chosen: Sequence[int]) -> int:
     """What a choice per vertex costs, for a graph of one shape."""
     own = sum(int(costs[0, at]) for costs, at in zip(graph.vertices, chosen, strict=True))
     paid = sum(int(matrix[0, chosen[tail], chosen[head]]) for tail, head, matrix in graph.edges)
-    return graph.constant + own + paid
+    tied = sum(int(costs[(0, *(chosen[vertex] for vertex in scope))]) for scope, costs in graph.ties)
+    return graph.constant + own + paid + tied

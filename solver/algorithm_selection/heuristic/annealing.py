@@ -95,6 +95,11 @@ class _Descent:
             self.edges[tail].append((head, rows))
             self.edges[head].append((tail, [list(column) for column in zip(*rows, strict=True)]))
             total += rows[state[tail]][state[head]]
+        self.ties: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in state]
+        for scope, costs in graph.ties:
+            total += int(costs[(0, *(state[one] for one in scope))])
+            for vertex in scope:
+                self.ties[vertex].append((scope, costs[0]))
         self.value = total + sum(costs[at] for costs, at in zip(self.own, state, strict=True))
 
     def flip(self, vertex: int, choice: int, heat: float, draw: random.Random) -> None:
@@ -103,6 +108,11 @@ class _Descent:
         change = self.own[vertex][choice] - self.own[vertex][before]
         for other, rows in self.edges[vertex]:
             change += rows[choice][self.state[other]] - rows[before][self.state[other]]
+        for scope, costs in self.ties[vertex]:
+            places = [
+                tuple(at if one == vertex else self.state[one] for one in scope) for at in (choice, before)
+            ]
+            change += int(costs[places[0]] - costs[places[1]])
         if _accepted(change, heat, draw):
             self.state[vertex] = choice
             self.value += change
@@ -138,6 +148,8 @@ def draw_at_random(problem: SelectionProblem, effort: Effort) -> Outcome[Selecti
     for tail, head, matrix in graph.edges:
         at = every if len(matrix) == DRAWS else np.zeros(DRAWS, np.int64)
         value += matrix[at, states[:, tail], states[:, head]]
+    for scope, costs in graph.ties:
+        value += costs[(every, *(states[:, vertex] for vertex in scope))]
     kept = _Kept(problem)
     # The objective may be another than latency: the fastest few are judged by it.
     for best in np.argsort(value, kind="stable")[:16]:

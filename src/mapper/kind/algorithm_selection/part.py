@@ -171,10 +171,8 @@ def _without_selection(problem: SelectionProblem) -> InputError:
 
 
 def cost_names(problem: SelectionProblem) -> tuple[str, ...]:
-    """What the vertices of ``cost_problem`` stand for."""
-    network = problem.network
-    stored = (f"{network.stores[at].name} stored" for at in GraphBuilder(problem).vertex)
-    return (*network.names, *stored)
+    """What the vertices of ``cost_problem`` stand for, on the largest array."""
+    return GraphBuilder(problem).graph_at(largest_array(problem)).instance_names()
 
 
 def overlay_of(

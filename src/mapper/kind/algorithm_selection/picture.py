@@ -40,6 +40,10 @@ def network_picture(problem: SelectionProblem, selection: Selection) -> list[Ele
     }
     looks = {vertex[at]: box(network, selection, at) for at in rank}
     kept = {network.stores[at].name for at in selection.on_chip}
+    names = graph.instance_names()
+    for at, ((_, held, _), _) in enumerate(graph.tied(), len(graph.names)):
+        places[at] = (places[held][0] + ACROSS / 4, places[held][1] + DOWN / 2)
+        looks[at] = (names[at], "ties three layers", STORED)
     lines = [(vertex[tail], vertex[head], tensor in kept) for tail, head, tensor in drawn]
     counts: dict[str, int] = {}
     for choice in selection.choices:
@@ -53,7 +57,7 @@ def network_picture(problem: SelectionProblem, selection: Selection) -> list[Ele
         f"{selection.array[0]} x {selection.array[1]} PEs; a thick line is a tensor that stays on the chip."
     )
     size = (2 * MARGIN + ACROSS * widest, 2 * MARGIN + DOWN * (max(rows, default=0) + 1))
-    return [legend, *stepped(size, places, looks, lines, tree, graph.names, array, (WIDTH, HEIGHT))]
+    return [legend, *stepped(size, places, looks, lines, tree, names, array, (WIDTH, HEIGHT))]
 
 
 SIDE, MOST_BOXES = 420, 800
