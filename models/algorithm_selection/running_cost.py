@@ -194,7 +194,7 @@ def waiting(
     before was ``held`` up, and kernels were read meanwhile."""
     if before is None or at not in network.running.ahead:
         return np.maximum(0, time.kernels)
-    kernels = late(time.kernels, before.own) + before.shared - held
+    kernels = _late(time, before) - held
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
         early = -hidden(time.own, before.own, network.machine.engines)
@@ -202,6 +202,11 @@ def waiting(
     # Kernels hold up a max pool, and a layer beside one that adds if they are not in before that.
     waits = np.maximum(0, kernels) - time.beside
     return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)
+
+
+def _late(time: RunningTime, before: RunningTime) -> Cycles:
+    """What a layer's kernels take longer than the one before, and a pool beside that, leave them."""
+    return np.asarray(late(time.kernels, before.own) + before.shared, np.int64)
 
 
 def held_up(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime) -> Cycles:
@@ -212,14 +217,13 @@ def held_up(network: OverlayNetwork, at: int, time: RunningTime, before: Running
     if not holds_up(network, at) or not time.once:
         return np.zeros_like(time.own.begin)
     assert engines is not None
-    kernels, free = late(time.kernels, before.own) + before.shared, leaving(time.own, before.own, engines)
-    return np.asarray(np.maximum(0, np.minimum(free, -kernels) - time.own.begin), np.int64)
+    free = leaving(time.own, before.own, engines)
+    return np.asarray(np.maximum(0, np.minimum(free, -_late(time, before)) - time.own.begin), np.int64)
 
 
 def holds_up(network: OverlayNetwork, at: int) -> bool:
     """Whether the output mover may hold layer ``at`` up, and the kernels of the layer after it are read meanwhile."""
-    follows = network.running.overlapping & network.running.ahead
-    return overlaps(network, at) and at in follows and at + 1 in network.running.ahead
+    return overlaps(network, at) and at in network.running.overlapping and at + 1 in network.running.ahead
 
 
 def overlaps(network: OverlayNetwork, at: int) -> bool:

@@ -184,18 +184,8 @@ class _Boxes:
         # A network's costs are below 2^58 together, mostly far below; else whole numbers of any size.
         kind: Any = np.int64 if a * self.largest[0] + b * self.largest[1] < 1 << 62 else object
 
-        def mixed(one: Costs, other: Costs) -> Any:
-            pair = (costs[min(at, len(costs) - 1)][np.newaxis].astype(kind) for costs in (one, other))
-            return next(pair) * a + next(pair) * b
-
-        own = tuple(mixed(one, other) for one, other in zip(time.vertices, energy.vertices, strict=True))
-        edges = tuple(
-            (tail, head, mixed(one, other))
-            for (tail, head, one), (_, _, other) in zip(time.edges, energy.edges, strict=True)
-        )
-        ties = tuple((scope, costs[at][np.newaxis].astype(kind) * a) for scope, costs in time.ties)
-        constant = time.constant * a + energy.constant * b
-        return int(eliminate(CostGraph(time.names, own, edges, constant, ties), self.plan)[0][0])
+        graph = time.only(at).weighted(energy.only(at), a, b, kind)
+        return int(eliminate(graph, self.plan)[0][0])
 
     def _inside(self, side: int, low: int, high: int) -> list[int]:
         """Where passes become fewer within a range of rows (side 0) or columns (side 1)."""
@@ -250,8 +240,7 @@ def _nearest(sides: Sequence[int], middle: float) -> int:
 
 def _largest(graph: CostGraph) -> int:
     """No selection costs more."""
-    tables = [costs.max() for costs in graph.vertices] + [matrix.max() for _, _, matrix in graph.edges]
-    tables += [costs.max() for _, costs in graph.ties]
+    tables = [costs.max() for costs in graph.vertices] + [costs.max() for _, costs in graph.terms]
     return graph.constant + sum(map(int, tables))
 
 

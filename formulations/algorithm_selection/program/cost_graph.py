@@ -10,8 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mapper.formulations.algorithm_selection.program.join import Joins
 from mapper.formulations.algorithm_selection.program.layer_cost import LayerCosts, Passes
@@ -32,29 +34,64 @@ from mapper.models.algorithm_selection.product import product
 from mapper.models.algorithm_selection.running_cost import piece_passes
 from mapper.workloads.pbqp.instance import PbqpInstance, flat_instance
 
-Tie = tuple[tuple[int, int, int], Costs]
+Term = tuple[tuple[int, ...], Costs]
+"""Vertices, and costs [S or 1, choices of the first, ...]: an edge between two, or a tie of three."""
 
 
 @dataclass(frozen=True, eq=False)
 class CostGraph:
-    """Costs for S shapes. ``vertices``: a name and [S, choices] each, layers first, then stored tensors; ``edges``:
-    tail, head and [S or 1, choices of the tail, choices of the head]; ``ties``: three layers one after another, and
-    what these cost more, [S, choices of each], never below 0; ``constant`` is paid in any case."""
+    """Costs for S shapes. ``vertices``: a name and [S, choices] each, layers first, then stored tensors; ``terms``:
+    edges from tail to head, and then ties of three layers one after another, what these cost more, never below 0, which
+    is time alone; ``constant`` is paid in any case."""
 
     names: tuple[str, ...]
     vertices: tuple[Costs, ...]
-    edges: tuple[tuple[int, int, Costs], ...]
+    terms: tuple[Term, ...]
     constant: int
-    ties: tuple[Tie, ...] = ()
+
+    def value(self, chosen: NDArray[np.int64]) -> Costs:
+        """What a choice per vertex costs on every shape; ``chosen`` [S, V]."""
+        tables = [((vertex,), costs) for vertex, costs in enumerate(self.vertices)]
+        every, total = np.arange(len(chosen)), np.full(len(chosen), self.constant)
+        for scope, costs in (*tables, *self.terms):
+            at = every if len(costs) == len(chosen) else np.zeros_like(every)
+            total = total + costs[(at, *(chosen[:, vertex] for vertex in scope))]
+        return total
+
+    def only(self, shape: int) -> CostGraph:
+        """The graph of one shape, by position."""
+        vertices = tuple(costs[shape : shape + 1] for costs in self.vertices)
+        terms = tuple(
+            (scope, costs if len(costs) == 1 else costs[shape : shape + 1]) for scope, costs in self.terms
+        )
+        return CostGraph(self.names, vertices, terms, self.constant)
+
+    def weighted(self, energy: CostGraph, for_time: Any, for_energy: Any, kind: Any) -> CostGraph:
+        """The graph of this one's and of ``energy``'s weighted sum, in numbers of a ``kind``."""
+
+        def mixed(one: Costs, other: Costs) -> Costs:
+            total: Costs = one.astype(kind) * for_time + other.astype(kind) * for_energy
+            return total
+
+        count = len(energy.terms)
+        terms = [
+            (scope, mixed(one, other))
+            for (scope, one), (_, other) in zip(self.terms[:count], energy.terms, strict=True)
+        ]
+        terms += [(scope, costs.astype(kind) * for_time) for scope, costs in self.terms[count:]]
+        vertices = tuple(mixed(*both) for both in zip(self.vertices, energy.vertices, strict=True))
+        constant = self.constant * for_time + energy.constant * for_energy
+        return CostGraph(self.names, vertices, tuple(terms), constant)
 
     def instance(self, name: str, shape: int = 0) -> PbqpInstance:
-        """The PBQP of one shape, by position; ``constant`` is left out, and so are edges that cost nothing.
+        """The PBQP of one shape, by position; ``constant`` is left out, and so are terms that cost nothing.
 
         A tie is a vertex more, whose choices are pairs of those of its first two layers: a pair that these do not have
         costs as much as the tie can, so that none is better than theirs."""
         own = [costs[shape] for costs in self.vertices]
-        paid = [(tail, head, matrix[min(shape, len(matrix) - 1)]) for tail, head, matrix in self.edges]
-        paid = [one for one in paid if one[2].any()]
+        paid = [
+            (*scope, costs[0]) for scope, costs in self.only(shape).terms if len(scope) == 2 and costs.any()
+        ]
         for (first, second, third), costs in self.tied(shape):
             ones, others, _ = costs.shape
             apart = [1 - np.eye(count, dtype=np.int64) for count in (ones, others)]
@@ -78,9 +115,10 @@ class CostGraph:
         """What the vertices of `instance` stand for."""
         return (*self.names, *(f"{self.names[scope[1]]} held up" for scope, _ in self.tied(shape)))
 
-    def tied(self, shape: int = 0) -> list[Tie]:
+    def tied(self, shape: int = 0) -> list[Term]:
         """The ties that cost something on one shape, [choices of each]: vertices of `instance` after the graph's."""
-        return [(scope, costs[shape]) for scope, costs in self.ties if costs[shape].any()]
+        terms = self.only(shape).terms
+        return [(scope, costs[0]) for scope, costs in terms if len(scope) == 3 and costs.any()]
 
 
 class GraphBuilder(NetworkChoices):
@@ -114,10 +152,12 @@ class GraphBuilder(NetworkChoices):
             loads.append(load)
         vertices += [np.zeros((1, len(self.labels[at])), np.int64) for at in self.vertex]
         joins = Joins(self.network, self.labels, self.algorithms, self.vertex)
-        constant, edges = joins.latency() if quantity == "latency" else joins.energy()
+        constant, joined = joins.latency() if quantity == "latency" else joins.energy()
+        terms: list[Term] = [((tail, head), costs) for tail, head, costs in joined]
         for at, store in enumerate(self.network.stores):
             if not store.vertex:
-                edges.append(transition(self, at, loads, quantity, arrays))
+                tail, head, moved = transition(self, at, loads, quantity, arrays)
+                terms.append(((tail, head), moved))
                 continue
             vertex = self.vertex[at]
             for position, share in enumerate(store.shares):
@@ -127,25 +167,18 @@ class GraphBuilder(NetworkChoices):
                 if share.layer is None:
                     vertices[vertex] = below(vertices[vertex] + matrix, self.network.name)
                 else:
-                    edges.append((share.layer, vertex, matrix[np.newaxis]))
+                    terms.append(((share.layer, vertex), matrix[np.newaxis]))
             for reader in store.readers:
                 load = loads[reader][:, np.newaxis, :]
-                edges.append((vertex, reader, np.repeat(load, len(self.labels[at]), axis=1)))
+                terms.append(((vertex, reader), np.repeat(load, len(self.labels[at]), axis=1)))
         if passes.running is not None:
             unit = self.machine.units_per_cycle if quantity == "latency" else 0
-            edges += [
-                (tail, head, below(wait * unit, self.network.name))
-                for tail, head, wait in passes.running.waits()
-            ]
-        ties: list[Tie] = []
-        if passes.running is not None and tied and quantity == "latency":
-            unit = self.machine.units_per_cycle
-            ties = [(scope, below(more * unit, self.network.name)) for scope, more in passes.running.ties()]
+            waits = [*passes.running.waits(), *(passes.running.ties() if tied and unit else ())]
+            terms += [(scope, below(wait * unit, self.network.name)) for scope, wait in waits]
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
-        tables = [matrix for _, _, matrix in edges] + [costs for _, costs in ties]
-        self._check(vertices, tables, constant)
+        self._check(vertices, [costs for _, costs in terms], constant)
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
-        return CostGraph(names, tuple(vertices), tuple(edges), constant, tuple(ties))
+        return CostGraph(names, tuple(vertices), tuple(terms), constant)
 
     def graph_at(self, array: tuple[int, int]) -> CostGraph:
         """The cost graph for one shape, in units of time.

@@ -56,7 +56,7 @@ class RunningGraph:
             return own
         return own + np.stack([waiting(self.network, at, time, None) for time in self.times[at]], -1)
 
-    def waits(self) -> Iterator[tuple[int, int, Costs]]:
+    def waits(self) -> Iterator[tuple[tuple[int, ...], Costs]]:
         """Edges between layers that run one after another: what the kernels of the second take longer than the first
         leaves them, however long that is held up, and what its beginning does not hide of the first one's last store,
         [S, choices of the first, choices of the second]."""
@@ -71,15 +71,16 @@ class RunningGraph:
                 )
                 for one, most in zip(self.times[at - 1], self._most_held(at - 1), strict=True)
             ]
-            yield at - 1, at, np.stack(rows, 1)
+            yield (at - 1, at), np.stack(rows, 1)
 
-    def ties(self) -> Iterator[tuple[tuple[int, int, int], Costs]]:
+    def ties(self) -> Iterator[tuple[tuple[int, ...], Costs]]:
         """Three layers one after another of which the first one's store holds the second up: what the kernels of the
         third take longer than in `waits`, [S, choices of the first, of the second, of the third]; never below 0."""
         for at in sorted(self.network.running.ahead):
             if not holds_up(self.network, at - 1):
                 continue
-            held, most = self._held(at - 1), self._most_held(at - 1)
+            held = self._held(at - 1)
+            most = _most(held)
             if not any(one.any() for one in most):
                 continue
             more = [
@@ -107,7 +108,7 @@ class RunningGraph:
         """The most that layer ``at`` is held up under each of its choices."""
         if not holds_up(self.network, at):
             return [np.zeros_like(time.own.total) for time in self.times[at]]
-        return [np.max(own, axis=0) for own in zip(*self._held(at), strict=True)]
+        return _most(self._held(at))
 
     def _left(self, at: int, time: RunningTime) -> Costs | int:
         """Cycles of a layer that its edge to the next has."""
@@ -115,3 +116,8 @@ class RunningGraph:
         if at + 1 not in self.network.running.overlapping or engines is None:
             return 0
         return time.own.store + time.own.ends if engines.inputs_ahead else time.own.store
+
+
+def _most(held: Sequence[Sequence[Costs]]) -> list[Costs]:
+    """The most that a layer is held up under each of its choices, whatever the one before is."""
+    return [np.max(own, axis=0) for own in zip(*held, strict=True)]

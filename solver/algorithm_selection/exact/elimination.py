@@ -18,7 +18,7 @@ from mapper.formulations.algorithm_selection.program.whole_cost import Costs
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A term over the choices of ``scope`` (ascending): [S or 1, choices of the first, ...]."""
+    """A term over the choices of ``scope``: [S or 1, choices of the first, ...]."""
 
     scope: tuple[int, ...]
     costs: Costs
@@ -27,10 +27,7 @@ class _Table:
 def elimination_order(graph: CostGraph) -> tuple[int, ...]:
     """Vertices, fewest neighbours first (ties: the lowest number), neighbours of eliminated ones joined."""
     near: dict[int, set[int]] = {vertex: set() for vertex in range(len(graph.vertices))}
-    for tail, head, _ in graph.edges:
-        near[tail].add(head)
-        near[head].add(tail)
-    for scope, _ in graph.ties:
+    for scope, _ in graph.terms:
         for vertex in scope:
             near[vertex] |= {*scope} - {vertex}
     order = []
@@ -48,8 +45,7 @@ def eliminate(graph: CostGraph, order: Sequence[int]) -> tuple[Costs, NDArray[np
     """The least value of every shape [S], and choices that have it [S, V]."""
     shapes = max(len(costs) for costs in graph.vertices)
     tables = [_Table((vertex,), costs) for vertex, costs in enumerate(graph.vertices)]
-    tables += [_edge_table(tail, head, matrix) for tail, head, matrix in graph.edges]
-    tables += [_Table(scope, costs) for scope, costs in graph.ties]
+    tables += [_Table(scope, costs) for scope, costs in graph.terms]
     value = np.full(shapes, graph.constant)
     back: list[tuple[int, tuple[int, ...], NDArray[np.int64]]] = []
     for vertex in order:
@@ -75,18 +71,12 @@ def eliminate(graph: CostGraph, order: Sequence[int]) -> tuple[Costs, NDArray[np
 
 
 def least_bounds(graph: CostGraph) -> Costs:
-    """A lower bound of every shape [S]: each edge costs at least what its head's choice makes it cost, ties nothing."""
+    """A lower bound of every shape [S]: each term costs at least what its last vertex's choice makes it cost."""
     own = list(graph.vertices)
-    for _, head, matrix in graph.edges:
-        own[head] = own[head] + matrix.min(axis=1)
+    for (*others, head), costs in graph.terms:
+        own[head] = own[head] + costs.min(axis=tuple(range(1, 1 + len(others))))
     total: Costs = graph.constant + sum(costs.min(axis=1) for costs in own)
     return total
-
-
-def _edge_table(tail: int, head: int, matrix: Costs) -> _Table:
-    if tail < head:
-        return _Table((tail, head), matrix)
-    return _Table((head, tail), matrix.swapaxes(1, 2))
 
 
 def _spread(table: _Table, scope: tuple[int, ...]) -> Costs:

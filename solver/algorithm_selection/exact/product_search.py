@@ -8,17 +8,15 @@ corners are found one after another, each between two that are known, with whole
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.program.shape import shapes
-from mapper.formulations.algorithm_selection.program.whole_cost import Costs, Shapes
+from mapper.formulations.algorithm_selection.program.whole_cost import Shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.limit import UnfinishedError
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
@@ -99,9 +97,10 @@ def least_corner(builder: GraphBuilder, array: tuple[int, int], below: int | Non
     order = elimination_order(time)
 
     def corner(for_time: int, for_energy: int) -> Corner:
-        graph = _weighted(time, energy, for_time, for_energy)
-        picked = tuple(int(one) for one in eliminate(graph, order)[1][0])
-        return Corner(_sum(time, picked), _sum(energy, picked), picked)
+        # Whole numbers of any size.
+        picked = eliminate(time.weighted(energy, for_time, for_energy, object), order)[1]
+        units, spent = (int(graph.value(picked)[0]) for graph in (time, energy))
+        return Corner(units, spent, tuple(int(one) for one in picked[0]))
 
     first, last = corner(1, 0), corner(0, 1)
     best = min((first, last), key=lambda one: (one.product, one.units))
@@ -131,7 +130,7 @@ def _bounds(builder: GraphBuilder, rows: Shapes, columns: Shapes) -> NDArray[np.
         least_energy = least_bounds(energy).astype(np.float64)
         middle = int(np.argmin(least_time * least_energy))
         weights = 1 / max(1.0, least_time[middle]), 1 / max(1.0, least_energy[middle])
-        together = least_bounds(_weighted(time, energy, *weights))
+        together = least_bounds(time.weighted(energy, *weights, np.float64))
         scaled_time, scaled_energy = least_time * weights[0], least_energy * weights[1]
         surely, more = together * (1 - ROUNDED), 1 + ROUNDED
         rest_energy = np.maximum(scaled_energy, surely - scaled_time * more)
@@ -139,30 +138,3 @@ def _bounds(builder: GraphBuilder, rows: Shapes, columns: Shapes) -> NDArray[np.
         least = np.minimum(scaled_time * rest_energy, rest_time * scaled_energy)
         parts.append(least / (weights[0] * weights[1]))
     return np.concatenate(parts)
-
-
-def _weighted(
-    time: CostGraph, energy: CostGraph, for_time: int | float, for_energy: int | float
-) -> CostGraph:
-    """The graph of a weighted sum; whole weights give whole numbers of any size."""
-    kind: Any = object if isinstance(for_time, int) else np.float64
-
-    def mixed(one: Costs, other: Costs) -> Any:
-        return one.astype(kind) * for_time + other.astype(kind) * for_energy
-
-    vertices = [mixed(one, other) for one, other in zip(time.vertices, energy.vertices, strict=True)]
-    edges = [
-        (tail, head, mixed(one, other))
-        for (tail, head, one), (_, _, other) in zip(time.edges, energy.edges, strict=True)
-    ]
-    ties: Any = tuple((scope, costs.astype(kind) * for_time) for scope, costs in time.ties)
-    constant: Any = time.constant * for_time + energy.constant * for_energy
-    return replace(time, vertices=tuple(vertices), edges=tuple(edges), constant=constant, ties=ties)
-
-
-def _sum(graph: CostGraph, chosen: Sequence[int]) -> int:
-    """What a choice per vertex costs, for a graph of one shape."""
-    own = sum(int(costs[0, at]) for costs, at in zip(graph.vertices, chosen, strict=True))
-    paid = sum(int(matrix[0, chosen[tail], chosen[head]]) for tail, head, matrix in graph.edges)
-    tied = sum(int(costs[(0, *(chosen[vertex] for vertex in scope))]) for scope, costs in graph.ties)
-    return graph.constant + own + paid + tied

@@ -88,31 +88,21 @@ class _Descent:
     def __init__(self, graph: CostGraph, state: list[int]) -> None:
         self.state = state
         self.own = [costs[0].tolist() for costs in graph.vertices]
-        self.edges: list[list[tuple[int, Any]]] = [[] for _ in state]
-        total = graph.constant
-        for tail, head, matrix in graph.edges:
-            rows = matrix[0].tolist()
-            self.edges[tail].append((head, rows))
-            self.edges[head].append((tail, [list(column) for column in zip(*rows, strict=True)]))
-            total += rows[state[tail]][state[head]]
-        self.ties: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in state]
-        for scope, costs in graph.ties:
-            total += int(costs[(0, *(state[one] for one in scope))])
+        self.terms: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in state]
+        for scope, costs in graph.terms:
             for vertex in scope:
-                self.ties[vertex].append((scope, costs[0]))
-        self.value = total + sum(costs[at] for costs, at in zip(self.own, state, strict=True))
+                self.terms[vertex].append((scope, costs[0]))
+        self.value = int(graph.value(np.array([state]))[0])
 
     def flip(self, vertex: int, choice: int, heat: float, draw: random.Random) -> None:
         """Take another choice for a vertex if it is better, or not too much worse."""
         before = self.state[vertex]
         change = self.own[vertex][choice] - self.own[vertex][before]
-        for other, rows in self.edges[vertex]:
-            change += rows[choice][self.state[other]] - rows[before][self.state[other]]
-        for scope, costs in self.ties[vertex]:
-            places = [
+        for scope, costs in self.terms[vertex]:
+            one, other = (
                 tuple(at if one == vertex else self.state[one] for one in scope) for at in (choice, before)
-            ]
-            change += int(costs[places[0]] - costs[places[1]])
+            )
+            change += int(costs[one] - costs[other])
         if _accepted(change, heat, draw):
             self.state[vertex] = choice
             self.value += change
@@ -141,15 +131,7 @@ def draw_at_random(problem: SelectionProblem, effort: Effort) -> Outcome[Selecti
     picked = draw.integers(len(rows), size=DRAWS)
     graph = builder.graph(rows[picked], columns[picked])
     states = np.stack([draw.integers(costs.shape[1], size=DRAWS) for costs in graph.vertices], -1)
-    every = np.arange(DRAWS)
-    value = np.zeros(DRAWS, np.int64)
-    for vertex, costs in enumerate(graph.vertices):
-        value += costs[every, states[:, vertex]]
-    for tail, head, matrix in graph.edges:
-        at = every if len(matrix) == DRAWS else np.zeros(DRAWS, np.int64)
-        value += matrix[at, states[:, tail], states[:, head]]
-    for scope, costs in graph.ties:
-        value += costs[(every, *(states[:, vertex] for vertex in scope))]
+    value = graph.value(states)
     kept = _Kept(problem)
     # The objective may be another than latency: the fastest few are judged by it.
     for best in np.argsort(value, kind="stable")[:16]:

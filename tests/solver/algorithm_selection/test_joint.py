@@ -52,7 +52,7 @@ def test_the_cost_graph_of_googlenet_has_66_vertices_and_89_edges() -> None:
     rows, columns = shapes(problem)
     assert len(rows) == 53972
     graph = GraphBuilder(problem).graph(rows[:1], columns[:1])
-    assert (len(graph.vertices), len(graph.edges)) == (66, 89)
+    assert (len(graph.vertices), len(graph.terms)) == (66, 89)
 
 
 class SetAfter(threading.Event):
