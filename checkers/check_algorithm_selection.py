@@ -479,8 +479,9 @@ class Engines:
                 leaves, read = run - begin, min(array, kernels)
                 between = max(array, kernels + 3 * self.OWN, leaves + 2 * self.OWN)
                 tail = max(array, leaves + self.OWN)
-                run = first + max(array, kernels + 2 * self.OWN) + (more - 2) * between + tail + leaves
-                runs, last, begin, free = 1, tail + leaves + reads + kept * first, begin - read, free - read
+                begin = first + max(array, kernels + 2 * self.OWN)
+                run = begin + (more - 2) * between + tail + leaves
+                runs, last, free = 1, tail + leaves + reads + kept * first, free - read
             if once and deep > 1:
                 run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
             again = runs * (1 if once else deep)
@@ -498,8 +499,8 @@ class Engines:
             begin, free, first, tail = (max(one[k] for one in every) for k in (3, 4, 5, 6))
         beside, shared = self.runs(at, lanes, begin, free)
         kernels -= self.unread(at, lanes) + unread if self.kernels else 0
-        shared = shared if (low1, low2) == (high1, high2) else 0
-        single = deep == runs == more == 1
+        single = deep == runs == more == 1  # Else the next kernels are read in the last run, when no pool is left.
+        shared = shared if (low1, low2) == (high1, high2) and single else 0
         return total, last, reads + unread, kernels, store, begin, beside, shared, first, tail, single
 
     def held(self, before, now):  # How long a store holds a layer up, which begins early: the next kernels are read.

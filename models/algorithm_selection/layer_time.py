@@ -124,7 +124,7 @@ def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: i
         parts * time.products,
         parts * time.array,
         time.store,
-        time.begin - read,
+        begin,
         time.free - read,
         time.load,
         ends,

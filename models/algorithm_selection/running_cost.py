@@ -143,9 +143,9 @@ def _timed(
         if len(adding) == len(place.pools):
             kernels = kernels - restored_time(layer, arrays, cut)
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
+    once = cut.parts == (1, 1)
     if not place.beside:
         read = int(engines.kernels)
-        once = cut.parts == (1, 1)
         return [RunningTime(own, kernels - read * own.unread, none, none, once=once) for own in every]
     pool, many = place.pools[-1], none if arrays.least is None else _ranges(arrays)
     rest = np.maximum(0, rest_time(pool, arrays, engines))
@@ -153,7 +153,7 @@ def _timed(
     for own in every:
         beside = np.minimum(rest, own.begin if pool.left else own.free)
         shared = none if pool.left else np.where(many, 0, beside)
-        found.append(RunningTime(own, kernels, beside, shared, not pool.left))
+        found.append(RunningTime(own, kernels, beside, shared, not pool.left, once))
     return found
 
 
@@ -205,8 +205,9 @@ def waiting(
 
 
 def _late(time: RunningTime, before: RunningTime) -> Cycles:
-    """What a layer's kernels take longer than the one before, and a pool beside that, leave them."""
-    return np.asarray(late(time.kernels, before.own) + before.shared, np.int64)
+    """What a layer's kernels take longer than the one before, and a pool beside that, leave them. They are read in the
+    last run of that, when the pool is over if there are several."""
+    return np.asarray(late(time.kernels, before.own) + before.shared * before.once, np.int64)
 
 
 def held_up(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime) -> Cycles:
