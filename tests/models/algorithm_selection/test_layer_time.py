@@ -10,12 +10,14 @@ import pytest
 from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.codegen.algorithm_selection import overlay_files
-from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
 from mapper.kind.algorithm_selection.part import limits
+from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.models.algorithm_selection.pipeline import one_array, pool_time
 from mapper.sim.algorithm_selection.agreement import beyond
 from mapper.solver.algorithm_selection.exact.joint import joint
@@ -44,6 +46,8 @@ def _problem(name: str, array: tuple[int, int], **engines: bool) -> SelectionPro
         ("alexnet", (46, 128)),
         # A layer that begins early, and the kernels of the layer after it.
         pytest.param("inception-v2", (58, 100), marks=pytest.mark.slow),
+        # Stores that hold a layer up, while the kernels of the next are read.
+        ("resnet18", (64, 64)),
         # A layer that begins beside a pool, which it holds up.
         pytest.param("inception-v4", (59, 103), marks=pytest.mark.slow),
     ],
@@ -57,6 +61,35 @@ def test_every_layer_takes_what_the_model_says_of_it(name: str, array: tuple[int
     steps = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
     said = {name: own.cycles for name, own in causes(problem.network, found).items()}
     assert not beyond(steps, said)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "pins"),
+    [
+        # A pool is over when the next kernels are read: in the last part of the ones before.
+        ("googlenet", (89, 67), {"conv22": ("im2col", "IS", 2), "conv23": ("im2col", "NS", 1)}),
+        # A layer in parts begins before the store of the one before by all that comes before its second product.
+        ("inception-v2", (64, 64), {"conv58": ("winograd", "IS", 3), "conv59": ("im2col", "WS", 2)}),
+    ],
+)
+def test_layers_with_kernels_in_parts_take_what_the_model_says_of_them(
+    name: str, array: tuple[int, int], pins: dict[str, tuple[Algorithm, Dataflow, int]]
+) -> None:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    network = ordered(load_layers(name), machine)
+    given = {
+        layer: Pin(frozenset({algorithm}), frozenset({dataflow}), frozenset({parts}))
+        for layer, (algorithm, dataflow, parts) in pins.items()
+    }
+    problem = SelectionProblem(overlay_network(network, machine), array=array, pins=given)
+    found = joint(problem, Effort()).mapping
+    assert found is not None
+    kept = limits(problem.network, found)
+    files = overlay_files(selection_control(network, problem.network, found), network, limits=kept)
+    steps = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+    said = {layer: own.cycles for layer, own in causes(problem.network, found).items()}
+    assert not beyond({layer: steps[layer] for layer in pins}, said)
 
 
 def branching(folder: Path) -> LayerNetwork:
