@@ -146,7 +146,7 @@ def _posed(draw: st.DrawFn, network: LayerNetwork) -> tuple[SelectionProblem, La
         algorithms = draw(st.sets(st.sampled_from(able), min_size=1, max_size=2))
         flows = draw(st.sets(st.sampled_from(DATAFLOWS), min_size=1, max_size=3 - len(overlay.layers) // 2))
         pins[layer.name] = Pin(frozenset(algorithms), frozenset(flows))
-    if draw(st.integers(0, 31)) == 0:
+    if draw(st.integers(0, 11)) == 0:
         pins[overlay.layers[0].name] = Pin(frozenset({"winograd"}))
     array = draw(st.sampled_from([None, None, None, None, None, None, (1, 1), (2, 1), (3, 2)]))
     problem = replace(problem, pins=pins, array=array)

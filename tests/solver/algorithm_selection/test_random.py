@@ -41,4 +41,4 @@ def test_methods_agree_on_random_selections_and_every_selection_runs(
         sample.examine(problem, tuple(METHODS.values()), EXACT, runs)
 
     holds()
-    sample.check_telling(unanswered=0.07, missed=0.2)
+    sample.check_telling(unanswered=0.1, missed=0.2)
