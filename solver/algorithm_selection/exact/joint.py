@@ -27,7 +27,7 @@ from mapper.solver.outcome import Outcome
 
 FIRST = 16
 """Cost graphs that are solved at first; each further batch is twice as large."""
-CHUNK = 16384
+CHUNK = 4096
 """Shapes whose bounds are computed at once, which bounds the memory."""
 
 

@@ -24,7 +24,7 @@ from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 
-CHUNK = 8192
+CHUNK = 4096
 SLACK = 1e-9
 """Bounds are sums in floating point; what rounding can lose stays far below this part of them."""
 ROUNDED = 1e-11
