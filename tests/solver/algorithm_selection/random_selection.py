@@ -117,11 +117,13 @@ def layer_networks(draw: st.DrawFn) -> LayerNetwork:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[SelectionProblem, LayerNetwork]:
+def problems(draw: st.DrawFn, lacking: bool = False) -> tuple[SelectionProblem, LayerNetwork]:
     """A problem of any objective, with the network that it was made of; pins and limits may leave nothing. Of a few
-    draws the first is taken whose optimum is not on the array of Algorithm 1, the first heuristic, or at times one that
-    has none. Machines so dear that costs leave 64 bits are refused, and drawn again."""
-    network, unanswered = draw(layer_networks()), draw(st.sampled_from([False, False, False, False, True]))
+    draws the first is taken whose optimum is not on the array of Algorithm 1, the first heuristic, or, if some shall
+    be ``lacking``, at times one that has none. Machines so dear that costs leave 64 bits are refused, and others drawn.
+    """
+    network = draw(layer_networks())
+    unanswered = lacking and draw(st.sampled_from([False, False, False, False, True]))
     posed = None
     for _ in range(TRIES):
         try:

@@ -29,7 +29,7 @@ def test_methods_agree_on_random_selections_and_every_selection_runs(
     sample = Sample(refereed_by(verify, SelectionProblem.value))
 
     @drawn(count)
-    @given(problems())
+    @given(problems(lacking=True))
     def holds(posed: tuple[SelectionProblem, LayerNetwork]) -> None:
         problem, network = posed
 
