@@ -438,8 +438,9 @@ class Engines:
             inner.subtract([three[0], three[-1]])
             edge = self.edge(at, name, lanes, more, count * images == 1)
             found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner, edge))
-        start = self.HAND_OVER + self.latency
-        reads = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes) - start)
+        asks = one["images"] if at in self.flat else images  # Streams of the whole input, which wait for DRAM each.
+        whole = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes))
+        reads = whole - asks * (self.HAND_OVER + self.latency)
         return found, 0 if kept else reads, self.kernel(at, name, lanes, more)
 
     def kernel(self, at, name, lanes, more):  # Cycles until a part of the kernels, biases and factors are in.
@@ -490,6 +491,8 @@ class Engines:
             late = max(kernels - (last - reads), -hidden) if self.kernels else 0
             # What stays on the chip leaves DRAM to the layer's kernels first, and later to those of the next.
             taken = again * run + (again - 1) * late
+            if once and deep > 1:  # The next kernels follow the last part, and have its product and the store.
+                last += reads + kept * first - begin
             every.append((taken, last, store, begin, free, ahead, tail, kept * first))
         total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[1])
         if (low1, low2) != (high1, high2):

@@ -109,6 +109,12 @@ def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
     return Pieces(time.total + more, *array, time.store, *first, time.load, own, time.unread, time.last)
 
 
+def last_part(time: LayerTime) -> LayerTime:
+    """A layer whose kernels come in parts of their depth, for the layer after it: the next kernels follow its own last
+    part, and have the product of that and the store. Until then its first piece is loaded."""
+    return replace(time, last=time.last - time.begin + time.reads + time.unread)
+
+
 def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: int) -> Pieces:
     """One piece whose kernels come in so many parts of their maps: its input is loaded once and stays, and while a part
     is multiplied, the kernels of the next are loaded, and the results of the one before leave. ``own``: cycles until an

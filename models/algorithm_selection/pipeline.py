@@ -22,6 +22,7 @@ from mapper.models.algorithm_selection.layer_time import (
     Pieces,
     deep_pieces,
     kept_pieces,
+    last_part,
     shortest,
     up,
 )
@@ -92,11 +93,10 @@ def layer_times(
             )
     if cut.flattened:  # Maps that are read channel by channel are not loaded ahead.
         every = [[one._replace(load=np.zeros_like(one.load)) for one in found] for found in every]
-    images = 1 if layer.fully_connected else layer.images
-    whole = _input(layer, algorithm, cut.bands, arrays, engines, cut) - restored_time(layer, arrays, cut)
-    reads = np.asarray(images * _asked(whole, engines, cut.stays), np.int64)
+    reads = _reads(layer, algorithm, arrays, engines, cut)
     kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
-    if engines.kernels and engines.overlap and cut.parts[0] > 1:
+    deep = engines.kernels and engines.overlap and cut.parts[0] > 1
+    if deep:
         assert kernels is not None
         every = [[deep_pieces(time, kernels, cut.parts[0]) for time in found] for found in every]
         cut = replace(cut, parts=(1, cut.parts[1]))
@@ -105,7 +105,8 @@ def layer_times(
         own = fetch_cycles(MOVE_WORDS)
         every = [[kept_pieces(time, kernels, cut.parts[1], reads, own) for time in found] for found in every]
         cut = replace(cut, parts=(1, 1))
-    return [shortest(found, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
+    times = [shortest(found, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
+    return [last_part(time) for time in times] if deep else times
 
 
 def kernel_time(
@@ -155,6 +156,18 @@ def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
         return np.zeros(len(arrays.rows), np.int64)
     channels = layer.in_channels // cut.flattened
     return layer.images * (channels * arrays.lines(cut.flattened) + HAND_OVER + 1)
+
+
+def _reads(
+    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
+) -> Cycles:
+    """Cycles in which a layer's whole input is read, and kernels are not: none in which DRAM answers."""
+    if cut.flattened:
+        channels = layer.in_channels // cut.flattened
+        return np.asarray(layer.images * cut.flattened * arrays.lines(channels), np.int64)
+    whole = _input(layer, algorithm, cut.bands, arrays, engines, cut)
+    images = 1 if layer.fully_connected else layer.images
+    return np.asarray(images * _asked(whole, engines, cut.stays), np.int64)
 
 
 def _asked(load: Cycles, engines: Engines, stays: bool) -> Cycles:
