@@ -158,9 +158,7 @@ def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
     return layer.images * (channels * arrays.lines(cut.flattened) + HAND_OVER + 1)
 
 
-def _reads(
-    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
-) -> Cycles:
+def _reads(layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut) -> Cycles:
     """Cycles in which a layer's whole input is read, and kernels are not: none in which DRAM answers."""
     if cut.flattened:
         channels = layer.in_channels // cut.flattened

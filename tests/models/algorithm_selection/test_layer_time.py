@@ -92,6 +92,20 @@ def test_layers_with_kernels_in_parts_take_what_the_model_says_of_them(
     assert not beyond({layer: steps[layer] for layer in pins}, said)
 
 
+def test_kernels_behind_parts_of_a_depth_have_the_last_product_before_them() -> None:
+    machine, network = load_machine("dynamap-u200")[0], load_layers("zfnet512", batch=5)
+    assert isinstance(machine, OverlayMachine)
+    problem = SelectionProblem(overlay_network(network, machine), array=(47, 128))
+    found = joint(problem, Effort()).mapping
+    assert found is not None
+    kept = limits(problem.network, found)
+    assert kept.parts["gemm1"][0] > 1
+    files = overlay_files(selection_control(network, problem.network, found), network, limits=kept)
+    steps = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+    said = {layer: own.cycles for layer, own in causes(problem.network, found).items()}
+    assert not beyond(steps, said)
+
+
 def branching(folder: Path) -> LayerNetwork:
     """A pool and, behind it in the file, a convolution that reads what the pool reads."""
     net = NetworkBuilder("branching", 8, 40, 40)
