@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mapper.models.algorithm_selection.control.sequence import Control, Region
 from mapper.models.algorithm_selection.number.network_number import Format, NetworkNumbers
+from mapper.models.algorithm_selection.overlay.running import lying
 from mapper.workloads.network.network_layer import LayerNetwork
 
 Words = npt.NDArray[np.int32]
@@ -32,8 +33,9 @@ def tensor_places(control: Control, network: LayerNetwork, numbers: NetworkNumbe
         "inputs": list(network.operators.inputs),
         "outputs": list(dict.fromkeys(one.memory for one in network.outputs)),
     }
+    lies = lying(network)
     return {
-        kind: [_place_of(control.region(name), network.operators.tensors[name], numbers) for name in own]
+        kind: [_place_of(control.region(name), lies[name], numbers) for name in own]
         for kind, own in names.items()
     }
 

@@ -53,7 +53,8 @@ def loads(
             return
         taken = _copied(piece, whole, region)
     elif plain(region):
-        start = address(region, piece.image) + piece.input_row * region.walk.width * region.apart
+        above = piece.input_row * region.walk.width * region.apart
+        start = address(region, piece.image) + above + (whole.channel or 0)
         taken = plain_path(step.walk, order, lane, start, region.apart)
     else:
         if piece.output_row == 0:
@@ -98,10 +99,16 @@ def reads_written(step: ConvolutionStep, region: Region) -> bool:
 
 
 def _same_map(step: ConvolutionStep, region: Region) -> bool:
-    """Whether the layer reads the tensor as it is, position by position."""
+    """Whether the layer reads the tensor, or some of its channels, as it is, position by position."""
     stored, walk = region.walk, step.walk
     if (stored.height, stored.width, stored.channels) == (walk.height, walk.width, walk.channels):
         return True
+    if (
+        (stored.height, stored.width) == (walk.height, walk.width)
+        and plain(region)
+        and step.channel is not None
+    ):
+        return step.channel + walk.channels <= stored.channels
     return plain(region) and stored.height * stored.width == 1 and stored.channels == walk.channels
 
 

@@ -114,6 +114,7 @@ def _piece(step: ConvolutionStep, first: int, end: int) -> Piece:
         step.name, part, Choice(step.algorithm, step.dataflow), load=step.load, relu=step.relu
     )
     own = replace(own, weight_address=step.weight_address, input=step.input, output=step.output)
+    own = replace(own, channel=step.channel)
     return Piece(own, 0, begin, first)
 
 
@@ -138,7 +139,7 @@ def part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
     choice = Choice(step.algorithm, step.dataflow)
     own = convolution_step(step.name, shape, choice, load=step.load, relu=step.relu)
     address = step.weight_address + part.first
-    return replace(own, weight_address=address, input=step.input, output=step.output)
+    return replace(own, weight_address=address, input=step.input, output=step.output, channel=step.channel)
 
 
 def groups_of(step: ConvolutionStep, part: Part) -> ConvolutionStep:

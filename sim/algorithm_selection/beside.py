@@ -24,12 +24,13 @@ from mapper.models.algorithm_selection.number.seeded import SCALES
 from mapper.models.algorithm_selection.overlay.running import requantises
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator, Window
-from mapper.workloads.reference.elementwise import activation, unknown
+from mapper.workloads.reference.elementwise import Values, activation, elementwise, unknown
 from mapper.workloads.reference.layer import layer_results
 from mapper.workloads.reference.movement import moved
 
 UNIT_OF_REALS = 16
-"""Softmax and activations other than Relu and Clip take integers as sixteenths, and the latter round halves upward."""
+"""Softmax, and activations and elementwise operators without a unit, take integers as sixteenths; all but softmax round
+halves upward."""
 Doubles = npt.NDArray[np.float64]
 
 
@@ -49,7 +50,7 @@ def looked_up(table: Integers, data: Integers) -> Integers:
     return table.reshape(len(table), -1)[data.astype(np.int64) - LOWEST, places].astype(np.int8)
 
 
-def saturated(values: Integers) -> Integers:
+def saturated(values: Integers | Values) -> Integers:
     return np.clip(values, -128, 127).astype(np.int8)
 
 
@@ -103,6 +104,8 @@ def _seeded(
         return (finished(layer, inputs[0], numbers),)
     if layer.work == "activation":
         return (_activated(layer.operator, inputs[0]),)
+    if layer.work == "elementwise" and len(inputs) == len(layer.operator.operands):
+        return (_sixteenths(elementwise(layer.operator, [_reals(one) for one in inputs])),)
     raise unknown(layer.operator)
 
 
@@ -239,5 +242,13 @@ def _merged(layer: NetworkLayer, made: Integers) -> Integers:
 def _activated(operator: NetworkOperator, values: Integers) -> Integers:
     if operator.op in ("Relu", "Clip"):
         return np.maximum(values, 0)
-    made = activation(operator, (values / UNIT_OF_REALS).astype(np.float32), {})
-    return saturated(np.floor(made * UNIT_OF_REALS + 0.5).astype(np.int64))
+    return _sixteenths(activation(operator, _reals(values), {}))
+
+
+def _reals(values: Integers) -> Values:
+    return np.asarray(values / UNIT_OF_REALS, np.float32)
+
+
+def _sixteenths(reals: Values) -> Integers:
+    """Halves upward; what is no number is 0."""
+    return saturated(np.floor(np.nan_to_num(reals) * UNIT_OF_REALS + 0.5))

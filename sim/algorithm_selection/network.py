@@ -130,6 +130,7 @@ class Overlay:
         self.results[name] = tensor
         region, zero = self.control.region(name), self.numbers.zero(name)
         size = (region.walk.height, region.walk.width)
+        tensor = tensor.reshape(-1, region.walk.channels, *size)
         # What a layout holds beyond the map reads as nothing: it is the zero point.
         if zero:
             matrices = [

@@ -25,7 +25,7 @@ from mapper.models.algorithm_selection.choice import (
 )
 from mapper.models.algorithm_selection.control.walk import TAP, Walk, gathered, rounds, tensor, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall, calls
-from mapper.models.algorithm_selection.overlay.running import is_joined, joined
+from mapper.models.algorithm_selection.overlay.running import first_channel, is_joined, joined, lying
 from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
@@ -66,6 +66,7 @@ class ConvolutionStep:
     Weights lie in DRAM as [k1][k2][channel of a group][map]; kernel matrices have rows (k1, k2, channel) and columns
     (map), Winograd's rows (round, x, y, channel). Winograd's result goes through ``restore`` to the 3-D tensor.
     ``shift``: requantisation divides by 2^shift, halves upward, and saturates to 8 bits; ``relu`` follows.
+    ``channel``: the first one that is read, of maps that lie as the layer reads them; None if there are none.
     """
 
     name: str
@@ -86,6 +87,7 @@ class ConvolutionStep:
     restore: Walk | None
     shift: int
     relu: bool
+    channel: int | None = 0
 
 
 @dataclass(frozen=True)
@@ -211,12 +213,12 @@ def control(
     Raises: InputError if an algorithm cannot compute a layer.
     """
     shapes = {name: layer_shape(network.layer(name)) for name in choices}
-    address = 0
+    address, lies = 0, lying(network)
     regions: dict[str, Region] = {}
     for name, readers in _readers(network).items():
         only = readers[0] if len(set(readers)) == 1 and readers[0] in choices else None
         reader = stores.get(name, (only, choices[only].algorithm) if only else None)
-        regions[name] = _region(network, name, reader, shapes, address, name in on_chip)
+        regions[name] = _region(network, name, lies[name], reader, shapes, address, name in on_chip)
         address += regions[name].words
     _join(network, regions)
     steps: list[ConvolutionStep | OtherStep] = []
@@ -227,7 +229,7 @@ def control(
             steps.append(OtherStep(layer.name, layer.work, inputs, outputs))
             continue
         one, shape, choice = layer.inputs[0], shapes[layer.name], choices[layer.name]
-        whole = one.shape == network.operators.tensors[one.memory] and not one.offset
+        whole = one.shape == lies[one.memory] and not one.offset
         step = convolution_step(
             layer.name,
             shape,
@@ -238,7 +240,7 @@ def control(
             weight_address=address,
             relu=any(operator.op in ("Relu", "Clip") for operator in layer.merged),
         )
-        steps.append(step)
+        steps.append(replace(step, channel=first_channel(one, lies)))
         address += math.prod(shape.kernel) * shape.in_channels // shape.groups * shape.out_channels
     return Control(network.name, array, max(array), tuple(regions.values()), tuple(steps), address)
 
@@ -246,13 +248,14 @@ def control(
 def _region(
     network: LayerNetwork,
     name: str,
+    size: tuple[int, ...],
     reader: tuple[str, Algorithm] | None,
     shapes: Mapping[str, Convolution],
     address: int,
     on_chip: bool,
 ) -> Region:
-    """Where a tensor lies, stored for a reader. What an algorithm reads as the plain tensor is stored as that."""
-    size = network.operators.tensors[name]
+    """Where a tensor of a ``size`` lies, stored for a reader. What an algorithm reads as the plain tensor is stored as
+    that."""
     if reader is not None:
         owner, algorithm = reader
         shape, wanted = shapes[owner], network.layer(owner).inputs[0]

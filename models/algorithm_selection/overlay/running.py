@@ -11,7 +11,7 @@ import numpy as np
 
 from mapper.models.algorithm_selection.number.average import counts, mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
-from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
+from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 from mapper.workloads.network.quantisation import CHAIN, CONSTANT, INTEGER, REQUANTISE
 from mapper.workloads.network.work import ACTIVATIONS
 
@@ -66,15 +66,14 @@ def running(
     ahead: set[int] = set()
     overlapping: set[int] = set()
     between: list[tuple[int, int]] = []
-    aliased = joined(network)
+    aliased, lies = joined(network), lying(network)
     last, first, follows = 0, 0, False
     stored: set[str] = set()
     for layer in network.layers:
         at = position.get(layer.name)
         if at is not None:
             # There is no path for maps that lie in DRAM in another shape: the layer runs beside the overlay.
-            shape = network.operators.tensors[layer.inputs[0].memory]
-            apart = layer.work == "convolution" and shape != layer.inputs[0].shape
+            apart = layer.work == "convolution" and first_channel(layer.inputs[0], lies) is None
             if follows and not apart:
                 ahead.add(at)
                 between += [(at, pool) for pool in range(first, len(found))]
@@ -245,6 +244,34 @@ def joined(network: LayerNetwork) -> dict[str, tuple[str, int]]:
             found[name] = (layer.output, first)
             first += shape[1]
     return found
+
+
+def lying(network: LayerNetwork) -> dict[str, tuple[int, ...]]:
+    """The shape in which every tensor lies in DRAM: its own; of what the host moves (as a transpose of five axes, with
+    reshapes around) that in which all its readers take it, if that is one of maps."""
+    read: dict[str, set[tuple[int, ...]]] = {}
+    for one in (*(one for layer in network.layers for one in layer.inputs), *network.outputs):
+        read.setdefault(one.memory, set()).add(one.shape)
+    found = dict(network.operators.tensors)
+    for layer in network.layers:
+        for name, shape in layer.outputs if layer.work == "movement" else ():
+            shapes = read.get(name, set())
+            maps = next(iter(shapes)) if len(shapes) == 1 else ()
+            if len(maps) == 4 and math.prod(maps) == math.prod(shape):
+                found[name] = maps
+    return found
+
+
+def first_channel(one: LayerInput, lies: Mapping[str, tuple[int, ...]]) -> int | None:
+    """The first of the channels that a convolution reads, of maps that lie as `lying` says; None if it reads something
+    else."""
+    stored = lies[one.memory]
+    if one.shape == stored and not one.offset:
+        return 0
+    if len(stored) != 4 or stored[0] != 1 or one.shape[:1] != (1,) or one.shape[2:] != stored[2:]:
+        return None
+    first, rest = divmod(one.offset, math.prod(stored[2:]))
+    return None if rest else first
 
 
 def is_joined(layer: NetworkLayer, aliased: Mapping[str, tuple[str, int]]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,11 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from mapper.sim.algorithm_selection.beside import average_pool, local_response, max_pool, softmax
+from mapper.models.algorithm_selection.number.seeded import seeded_numbers
+from mapper.sim.algorithm_selection.beside import average_pool, beside, local_response, max_pool, softmax
+from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.operator_network import Window
+from mapper.workloads.source import load_layers
 
 DATA = np.random.default_rng(0).integers(-128, 128, (2, 7, 9, 8), np.int8)
 TOLERANCE = 1e-5
@@ -61,3 +66,28 @@ def test_lrn_is_onnxruntime_s_within_the_tolerance(size: int) -> None:
 
 def test_softmax_is_onnxruntime_s_within_the_tolerance() -> None:
     assert np.abs(softmax(DATA.astype(np.float64), (1,)) - onnx("Softmax", axis=1)).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("op", ["Max", "Min", "Sub", "Mul", "Div"])
+def test_elementwise_operators_without_a_unit_take_sixteenths(op: str, tmp_path: Path) -> None:
+    net = NetworkBuilder("joining", 3, 6, 5)
+    parts = [net.convolution(net.input, name, 4, 1) for name in ("conv1", "conv2")]
+    (tmp_path / "joining.onnx").write_bytes(
+        net.model(net.convolution(net.apply(op, "join", *parts), "conv3", 2, 1), 2).SerializeToString()
+    )
+    network = load_layers(str(tmp_path / "joining.onnx"))
+    layer = next(one for one in network.layers if one.op == op)
+    one, other = (np.random.default_rng(seed).integers(-128, 128, (1, 4, 6, 5), np.int8) for seed in (1, 2))
+    (made,) = beside(layer, [one, other], seeded_numbers(network, 0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wanted = JOINED[op](one / 16, other / 16)
+    assert np.array_equal(made, np.clip(np.floor(np.nan_to_num(wanted) * 16 + 0.5), -128, 127))
+
+
+JOINED: dict[str, Callable[[Any, Any], Any]] = {
+    "Max": np.maximum,
+    "Min": np.minimum,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": np.divide,
+}

@@ -60,6 +60,8 @@ def test_googlenet_equals_its_reference() -> None:
         "squeezenet",
         "densenet121",
         "alexnet",
+        "lightcnn9",
+        "shufflenet",
     ],
 )
 def test_networks_equal_their_reference(name: str, algorithm: Algorithm) -> None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from onnx.helper import (
+    make_graph,
+    make_model,
+    make_node,
+    make_opsetid,
+    make_tensor,
+    make_tensor_value_info,
+)
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
@@ -68,6 +77,29 @@ def crossing_network(folder: Path) -> LayerNetwork:
     return load_layers(str(path))
 
 
+def viewing_network(folder: Path) -> LayerNetwork:
+    """Channels that are shuffled beside the overlay, as maps of five axes, and halves of maps."""
+    relation = [make_tensor("apart", 7, [5], [1, 2, 3, 7, 6]), make_tensor("joined", 7, [4], [1, 6, 7, 6])]
+    kernels = {"k1": (6, 4, 1, 1), "k2": (6, 1, 3, 3), "k3": (5, 3, 3, 3), "k4": (4, 3, 1, 1)}
+    weights = [make_tensor(name, 1, size, [1.0] * math.prod(size)) for name, size in kernels.items()]
+    nodes = [
+        make_node("Conv", ["x", "k1"], ["a"], "conv1"),
+        make_node("Reshape", ["a", "apart"], ["b"]),
+        make_node("Transpose", ["b"], ["c"], "transpose1", perm=[0, 2, 1, 3, 4]),
+        make_node("Reshape", ["c", "joined"], ["d"]),
+        make_node("Conv", ["d", "k2"], ["e"], "conv2", group=6, pads=[1] * 4),
+        make_node("Split", ["e"], ["f", "g"], axis=1),
+        make_node("Conv", ["f", "k3"], ["h"], "conv3", pads=[1] * 4),
+        make_node("Conv", ["g", "k4"], ["i"], "conv4"),
+        make_node("Concat", ["h", "i"], ["y"], axis=1),
+    ]
+    given, made = (make_tensor_value_info(name, 1, (1, maps, 7, 6)) for name, maps in (("x", 4), ("y", 9)))
+    graph = make_graph(nodes, "viewing", [given], [made], [*relation, *weights])
+    path = folder / "viewing.onnx"
+    path.write_bytes(make_model(graph, opset_imports=[make_opsetid("", 13)]).SerializeToString())
+    return load_layers(str(path))
+
+
 def steps(
     array: tuple[int, int], network: LayerNetwork, sequence: Control, limits: Limits | None = None
 ) -> tuple[RtlStep, ...]:
@@ -101,6 +133,18 @@ def test_a_small_network_leaves_in_dram_what_the_functional_model_leaves(
     assert all(one.equal for one in done), done
     # To a cycle: the last of a run is not followed by another.
     assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
+
+
+@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
+def test_shuffled_channels_and_halves_of_maps_are_read_where_they_lie(
+    algorithm: Algorithm, tmp_path: Path
+) -> None:
+    network = viewing_network(tmp_path)
+    choices = {name: Choice("im2col", "NS") for name in ("conv1", "conv4")}
+    choices |= {name: Choice(algorithm, "WS") for name in ("conv2", "conv3")}
+    done = steps((4, 4), network, control(network, (4, 4), choices, dict.fromkeys(network.operators.tensors)))
+    assert [one.name for one in done if "conv" in one.name] == ["conv1", "conv2", "conv3", "conv4"]
+    assert all(one.equal for one in done), done
 
 
 def test_parts_of_a_concatenation_are_written_side_by_side(tmp_path: Path) -> None:
