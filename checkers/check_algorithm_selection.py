@@ -527,11 +527,11 @@ class Engines:
             return load + first + store, max(0, store - own), load + first, load + first - asked, first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
         store += edge
-        begin = load + max(first, load2 + 5 * own)
+        begin = load + max(first, max(load2, fetch) + 5 * own)
         tail = max(last, timed[high[(count - 2) % count]][2] + own)
         taken = begin + tail + store
         for (left, now, loaded), number in inner.items():
-            taken += number * max(timed[loaded][0] + own, timed[now][1], timed[left][2] + 2 * own)
+            taken += number * max(timed[loaded][0] + own, timed[now][1], max(fetch, timed[left][2]) + 2 * own)
         return taken, max(0, store - own), begin, begin - asked - (0 if kept else load2 - start), tail
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.

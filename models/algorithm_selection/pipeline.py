@@ -188,10 +188,11 @@ def _pieces(
 
     ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the second product,
     which takes the half of the sums that the layer before has filled last. The first product waits for its load, and
-    for its ``calls`` to be fetched. ``edge``: what the last piece's store takes longer than others of its height."""
+    for its ``calls`` to be fetched, as does every other from when the one before began. ``edge``: what the last piece's
+    store takes longer than others of its height."""
     count, bands = cut
-    start = np.maximum(first_in, product_fetch(calls))
-    own = fetch_cycles(MOVE_WORDS)
+    own, fetch = fetch_cycles(MOVE_WORDS), product_fetch(calls)
+    start = np.maximum(first_in, fetch)
     both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
     high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
     last_out = both[high[-1]][2] + edge
@@ -201,14 +202,14 @@ def _pieces(
         total = begin + last_out
     else:
         first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
-        begin = start + np.maximum(first, second + 5 * own)
+        begin = start + np.maximum(first, np.maximum(second, fetch) + 5 * own)
         free = begin - _asked(first_in, engines, stays) - _asked(second, engines, stays)
         total = begin
         three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
         inner = Counter({one: images * number for one, number in Counter(three).items()})
         inner.subtract([three[0], three[-1]])
         for (leaves, runs, loads), number in inner.items():
-            slowest = np.maximum(both[loads][0] + own, both[leaves][2] + 2 * own)
+            slowest = np.maximum(np.maximum(both[loads][0] + own, fetch + 2 * own), both[leaves][2] + 2 * own)
             total = total + number * np.maximum(slowest, both[runs][1])
         ends = np.maximum(last, both[high[(count - 2) % count]][2] + own)
         total = total + ends + last_out
@@ -217,7 +218,7 @@ def _pieces(
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
     store = np.maximum(0, last_out - own)
-    unread, load = start if stays else 0, start - product_fetch(calls)
+    unread, load = start if stays else 0, start - fetch
     found = np.broadcast_arrays(total, eq9, array, store, begin, free, load, ends, unread, total)
     return Pieces(*(np.asarray(one, np.int64) for one in found))
 

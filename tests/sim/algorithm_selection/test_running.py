@@ -8,6 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from onnx.helper import (
+    make_graph,
+    make_model,
+    make_node,
+    make_opsetid,
+    make_tensor,
+    make_tensor_value_info,
+)
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
@@ -15,6 +23,7 @@ from mapper.codegen.algorithm_selection import overlay_files
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.kind.algorithm_selection.part import limits
+from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
@@ -98,6 +107,29 @@ def test_every_step_of_several_images_takes_what_the_model_says(batch: int) -> N
     )
     said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
     assert not beyond({one["name"]: one["cycles"] for one in made["steps"]}, said)
+
+
+def test_products_of_many_groups_wait_until_all_of_them_are_fetched(tmp_path: Path) -> None:
+    given, made = (make_tensor_value_info(name, 1, (2, 48, 12, 12)) for name in "xy")
+    kernels = make_tensor("k", 1, [48, 1, 3, 3], [1.0] * 48 * 9)
+    node = make_node("Conv", ["x", "k"], ["y"], "conv1", group=48, pads=[1] * 4)
+    model = make_model(
+        make_graph([node], "apart", [given], [made], [kernels]), opset_imports=[make_opsetid("", 13)]
+    )
+    (tmp_path / "apart.onnx").write_bytes(model.SerializeToString())
+    network = load_layers(str(tmp_path / "apart.onnx"))
+    problem = replace(posed(network), array=(6, 64))
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    selection = replace(selection, choices=(Choice("winograd", "IS"),))
+    kept = limits(problem.network, selection)
+    steps = json.loads(
+        overlay_files(selection_control(network, problem.network, selection), network, limits=kept)[
+            "overlay.json"
+        ]
+    )["steps"]
+    said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
+    assert not beyond({one["name"]: one["cycles"] for one in steps}, said)
 
 
 @pytest.mark.parametrize("objective", ["latency", "edp"])
