@@ -6,15 +6,20 @@ from dataclasses import replace
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay.running import is_joined, joined, pools
+from mapper.models.algorithm_selection.overlay.separate import separated
 from mapper.workloads.network.network_layer import LayerNetwork
 
 
 def ordered(network: LayerNetwork, machine: OverlayMachine) -> LayerNetwork:
     """The network with each max pool of a convolution's or a concatenation's maps as soon as these are there, where the
     machine runs pools first: layers of other branches begin beside it. All else keeps the order of the file, as what
-    follows a pool or a stop of the overlay has no layer before it whose products hide its kernels."""
+    follows a pool or a stop of the overlay has no layer before it whose products hide its kernels. Activations without
+    a unit are layers of their own."""
     engines = machine.engines
-    if engines is None or not (engines.pools and engines.pools_first):
+    if engines is None:
+        return network
+    network = separated(network)
+    if not (engines.pools and engines.pools_first):
         return network
     layers, aliased = list(network.layers), joined(network)
     for pool in filter(pools, network.layers):

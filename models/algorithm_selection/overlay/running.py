@@ -248,17 +248,21 @@ def joined(network: LayerNetwork) -> dict[str, tuple[str, int]]:
 
 def lying(network: LayerNetwork) -> dict[str, tuple[int, ...]]:
     """The shape in which every tensor lies in DRAM: its own; of what the host moves (as a transpose of five axes, with
-    reshapes around) that in which all its readers take it, if that is one of maps."""
+    reshapes around) that of the maps as which all its readers take it, or some channels of one image, if they do."""
     read: dict[str, set[tuple[int, ...]]] = {}
     for one in (*(one for layer in network.layers for one in layer.inputs), *network.outputs):
         read.setdefault(one.memory, set()).add(one.shape)
     found = dict(network.operators.tensors)
     for layer in network.layers:
         for name, shape in layer.outputs if layer.work == "movement" else ():
-            shapes = read.get(name, set())
-            maps = next(iter(shapes)) if len(shapes) == 1 else ()
-            if len(maps) == 4 and math.prod(maps) == math.prod(shape):
-                found[name] = maps
+            images, words = {one[0] for one in read.get(name, ()) if len(one) == 4}, math.prod(shape)
+            sizes = {one[2:] for one in read.get(name, ())}
+            if len(images) != 1 or len(sizes) != 1 or {len(one) for one in read[name]} != {4}:
+                continue
+            (number,), (size,) = images, sizes
+            whole = (number, words // (number * math.prod(size)), *size)
+            if math.prod(whole) == words and (number == 1 or read[name] == {whole}):
+                found[name] = whole
     return found
 
 
