@@ -29,6 +29,11 @@ WITHOUT: dict[str, Mapping[str, Any]] = {
     "kernels always in time": {"engines": {"kernels": False, "kernel_parts": False}},
     "pieces without filling and draining": {"engines": {"fill_and_drain": False}},
     "twice the bandwidth, on any board": {"bandwidth_gb_s": 154, "board": None},
+    "twice the bandwidth and buffers": {
+        "bandwidth_gb_s": 154,
+        "board": None,
+        "engines": {"buffers": {"input": 3670016, "kernel": 4194304, "result": 3145728, "tensor": 1048576}},
+    },
     "without F(4,3)": {"winograd": {"f_4_3": False}},
     "one wire for blocks": {"engines": {"block_wires": 1}},
     "kernels in no more parts than fit": {"engines": {"kernel_parts": False}},
