@@ -1,7 +1,8 @@
 """What is proven of PBQP instances that no elimination takes apart, beside toulbar2 in the same time.
 
-``python -m bench.pbqp.gap [--seconds 60] [--only grid] [--no-peer]``. Costs are uniform integers from 0 to 100; gaps
-are (value - bound) / value; ``before`` are those after 60 s of branch and bound alone.
+``python -m bench.pbqp.gap [--seconds 60] [--only grid] [--no-peer] [--vac]``. Costs are uniform integers from 0 to 100;
+gaps are (value - bound) / value; ``before`` are those after 60 s of branch and bound alone. ``--vac``: toulbar2 moves
+costs by virtual arc consistency first, which it does not do unless asked.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ CASES = {
 }
 
 
-def _toulbar2(name: str, seconds: float) -> str:
+def _toulbar2(name: str, seconds: float, vac: bool) -> str:
     """The best value and gap that toulbar2 tells of within the time."""
     command = [sys.executable, "-m", "bench.pbqp.gap", "--peer", name, "--seconds", f"{seconds:g}"]
+    command += ["--vac"] * vac
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False).stdout
     except subprocess.TimeoutExpired as late:
@@ -61,7 +63,7 @@ def _toulbar2(name: str, seconds: float) -> str:
     return f"{high}, gap {100 * (high - low) / high:.2f} %"
 
 
-def _peer(name: str, seconds: float) -> None:
+def _peer(name: str, seconds: float, vac: bool) -> None:
     """Solve by toulbar2, which tells its progress on standard output."""
     try:
         import pytoulbar2  # type: ignore[import-untyped]
@@ -69,7 +71,8 @@ def _peer(name: str, seconds: float) -> None:
         print("No module")
         return
     given = CASES[name].make()
-    network = pytoulbar2.CFN(ubinit=int(given.vertex_cost.sum() + given.edge_cost.sum()) + 1, verbose=0)
+    above = int(given.vertex_cost.sum() + given.edge_cost.sum()) + 1
+    network = pytoulbar2.CFN(ubinit=above, vac=int(vac), verbose=0)
     for vertex in range(given.vertices):
         network.AddVariable(f"x{vertex}", range(given.choices_of(vertex)))
         network.AddFunction([f"x{vertex}"], given.costs(vertex).tolist())
@@ -86,10 +89,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--only", default="")
     parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--vac", action="store_true")
     parser.add_argument("--peer", choices=[*CASES])
     asked = parser.parse_args()
     if asked.peer:
-        _peer(asked.peer, asked.seconds)
+        _peer(asked.peer, asked.seconds, asked.vac)
         return
     auto = METHODS["auto"]
     auto.prepare()
@@ -104,7 +108,7 @@ def main() -> None:
         assert found.value is not None and found.bound is not None
         gap = 100 * (found.value - found.bound) / found.value
         reached = "proven" if found.proven else f"{gap:.3f}"
-        peer = "-" if asked.no_peer else _toulbar2(name, asked.seconds)
+        peer = "-" if asked.no_peer else _toulbar2(name, asked.seconds, asked.vac)
         lines.append(
             [name, case.before, f"{case.to_reach:g}", reached, f"{found.value}", f"{found.bound}",
              f"{done.wall:.1f}", f"{done.cpu:.1f}", peer]
