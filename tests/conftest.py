@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from itertools import count
 
 import pytest
 
@@ -29,7 +30,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+STORES = count()
+"""The numbers of the folders that tests get."""
+
+
 @pytest.fixture(autouse=True)
 def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test reads what another, or the user, has solved before."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    """No test reads what another, or the user, has solved before.
+
+    The folder is made by the first who writes there. Most tests write nothing, and among thousands of folders pytest
+    takes milliseconds to find the next free name, in every test.
+    """
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache" / str(next(STORES))))
