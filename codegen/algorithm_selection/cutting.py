@@ -1,11 +1,12 @@
-"""Into how many pieces each convolution is cut: as many as its timeline is shortest for, of those that fit the buffers.
+"""Into how many pieces each convolution is cut: as many as the model counted, or else as its timeline is shortest for, of
+those that fit the buffers.
 
 More pieces overlap more, and need smaller buffers, yet the array is filled and drained for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution
 from mapper.codegen.algorithm_selection.piece import Limits, kernel_parts
@@ -22,19 +23,30 @@ def cuts(
     limits: Limits | None = None,
     stays: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
-    """The number of pieces of every convolution that the Verilog runs: of those tried that fit, the fewest of the
-    shortest. ``stays``: where maps that stay on the chip begin in the tensor buffer."""
+    """The number of pieces of every convolution that the Verilog runs: the one that the model counted, where ``limits``
+    say it, else, of those tried that fit, the fewest of the shortest. ``stays``: where maps that stay on the chip begin
+    in the tensor buffer."""
     found: dict[str, int] = {}
     limits = limits or Limits()
     for step in control.convolutions:
-        times = {1: 0} if step.name in limits.kept else _times(control, step, timeline, limits, stays or {})
+        places = (control, step, timeline, limits, stays or {})
+        said = limits.pieces.get(step.name)
+        times = {1: 0} if step.name in limits.kept else {}
+        if said is not None:
+            times = times or _times(*places, (said,))
+        times = times or _times(*places)
         if times:
             found[step.name] = min(times, key=lambda count: (times[count], count))
     return found
 
 
 def _times(
-    control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits, stays: Mapping[str, int]
+    control: Control,
+    step: ConvolutionStep,
+    timeline: Timeline,
+    limits: Limits,
+    stays: Mapping[str, int],
+    counts: Sequence[int] = PIECES,
 ) -> dict[int, int]:
     """Cycles of a part by number of pieces, kernels loaded before: of every number that the model knows, as the best
     one may follow several that are worse, by the remainders of passes."""
@@ -44,7 +56,7 @@ def _times(
     pooled = limits.pooled.get(step.name)
     # Sums to which further parts of the depth are added are those of a single piece.
     most = -(-step.shape.output_size[0] // max(1, step.m)) if part.ends else 1
-    for count in PIECES:
+    for count in counts:
         if count > most:
             break
         try:

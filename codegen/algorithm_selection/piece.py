@@ -21,7 +21,7 @@ class Limits:
     """Words of the input buffer, in both halves, of each memory of sums, and of the tensor buffer for maps that stay on
     the chip; into how many parts of their depth and of their maps the kernels of layers are cut; the layers whose whole
     input is ``kept`` for all parts; whether inputs are loaded ``ahead``, while the last product of the layer before
-    runs; the max pools that take results on their way, by layer."""
+    runs; the max pools that take results on their way, by layer; the numbers of ``pieces`` that the model counted."""
 
     input: int | None = None
     result: int | None = None
@@ -30,6 +30,7 @@ class Limits:
     kept: frozenset[str] = frozenset()
     ahead: bool = False
     pooled: Mapping[str, Pooled] = field(default_factory=dict)
+    pieces: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

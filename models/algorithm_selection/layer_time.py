@@ -60,7 +60,7 @@ class LayerTime:
     but its own may be, as the input stays on the chip. ``store``: those in which only its last piece leaves, and a
     layer that does not read it may begin; ``begin``: its own until it needs the output mover, and, of them, ``free`` in
     which it reads nothing. ``load``: those of its first load; ``ends``: from its last product on until the last piece
-    begins to leave."""
+    begins to leave. ``count``: of how many pieces."""
 
     total: Cycles
     products: Cycles
@@ -73,6 +73,7 @@ class LayerTime:
     load: Cycles
     ends: Cycles
     unread: Cycles
+    count: Cycles
 
 
 def up(one: int | Cycles, other: int | Cycles) -> Cycles:
@@ -141,17 +142,18 @@ def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: i
 
 def shortest(
     every: Sequence[Pieces],
+    counts: Sequence[int],
     arrays: Arrays,
     reads: Cycles,
     kernels: Cycles | None,
     runs: int,
     engines: Engines,
 ) -> LayerTime:
-    """The number of pieces of the least time, run once for each part of the kernels."""
-    best = _timed_runs(every[0], reads, kernels, runs, engines)
+    """The one of ``counts`` of pieces of the least time, run once for each part of the kernels."""
+    best = _timed_runs(every[0], counts[0], reads, kernels, runs, engines)
     found = [best]
-    for time in every[1:]:
-        own = _timed_runs(time, reads, kernels, runs, engines)
+    for time, count in zip(every[1:], counts[1:], strict=True):
+        own = _timed_runs(time, count, reads, kernels, runs, engines)
         less = own.last < best.last
         best = LayerTime(
             *(np.where(less, *both) for both in zip(vars(own).values(), vars(best).values(), strict=True))
@@ -161,10 +163,10 @@ def shortest(
 
 
 def _timed_runs(
-    time: Pieces, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
+    time: Pieces, count: int, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
 ) -> LayerTime:
     """All runs of a layer, each of which but the first begins while the one before stores."""
-    own = LayerTime(*time[:3], time.last, reads, *time[3:9])
+    own = LayerTime(*time[:3], time.last, reads, *time[3:9], np.full_like(time.total, count))
     if runs == 1:
         return own
     waits: Cycles | int = 0
@@ -199,4 +201,5 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
         np.where(single, best.load, load),
         np.where(single, best.ends, ends),
         np.where(single, best.unread, unread),
+        best.count,
     )

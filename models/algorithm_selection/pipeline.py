@@ -105,7 +105,7 @@ def layer_times(
         own = fetch_cycles(MOVE_WORDS)
         every = [[kept_pieces(time, kernels, cut.parts[1], reads, own) for time in found] for found in every]
         cut = replace(cut, parts=(1, 1))
-    times = [shortest(found, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
+    times = [shortest(found, cut.counts, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
     return [last_part(time) for time in times] if deep else times
 
 

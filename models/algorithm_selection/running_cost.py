@@ -88,6 +88,15 @@ def one_after_another(
         before = now
 
 
+def piece_counts(
+    network: OverlayNetwork, choices: Sequence[Choice], array: tuple[int, int], on_chip: Container[int]
+) -> dict[str, int]:
+    """By layer, the number of pieces that takes least, of which the program is made: another that takes as long alone
+    may begin later beside the layer before."""
+    timed = (running_time_at(network, at, one, array, on_chip) for at, one in enumerate(choices))
+    return {name: int(one.own.count[0]) for name, one in zip(network.names, timed, strict=True)}
+
+
 def stays(network: OverlayNetwork, store: int | None, arrays: Arrays) -> NDArray[np.bool_]:
     """On which arrays [S] a store stays on the chip; of a range, on any array of it."""
     found, most = np.zeros(len(arrays.rows), np.bool_), arrays.lanes

@@ -25,6 +25,7 @@ from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.models.algorithm_selection.overlay.running import is_joined, joined
+from mapper.models.algorithm_selection.running_cost import piece_counts
 from mapper.workloads.document import InputError
 from mapper.workloads.network.building import network_layers
 from mapper.workloads.network.network import Dims
@@ -203,9 +204,10 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
         assert needed is not None
         parts[name] = needed
     pooled = {layer.name: layer.pooled for layer in network.layers if layer.pooled is not None}
+    pieces = piece_counts(network, selection.choices, selection.array, selection.on_chip)
     if room is None:
-        return Limits(None, None, 0, parts, frozenset(kept), ahead, pooled)
-    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead, pooled)
+        return Limits(None, None, 0, parts, frozenset(kept), ahead, pooled, pieces)
+    return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead, pooled, pieces)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""What selections drawn at random have shown: steps whose cycles the model says now, each in the smallest network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mapper.arch.overlay import OverlayMachine
+from mapper.arch.source import load_machine
+from mapper.codegen.algorithm_selection import overlay_files
+from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
+from mapper.kind.algorithm_selection.part import limits
+from mapper.models.algorithm_selection.choice import Choice
+from mapper.models.algorithm_selection.control.selection import selection_control
+from mapper.models.algorithm_selection.layer_cause import causes
+from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
+from mapper.sim.algorithm_selection.agreement import beyond
+from mapper.solver.algorithm_selection.exact.joint import joint
+from mapper.solver.method import Effort
+from mapper.workloads.network.builder import NetworkBuilder
+from mapper.workloads.source import load_layers
+
+Steps = dict[str, int]
+
+
+def _machine() -> OverlayMachine:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    return machine
+
+
+def _both(
+    net: NetworkBuilder,
+    output: str,
+    folder: Path,
+    array: tuple[int, int],
+    choices: dict[str, Choice],
+    machine: OverlayMachine | None = None,
+) -> tuple[Steps, Steps]:
+    """Cycles of every step by the program, and by the model."""
+    machine = machine or _machine()
+    (folder / "net.onnx").write_bytes(net.model(output, 1).SerializeToString())
+    network = ordered(load_layers(str(folder / "net.onnx")), machine)
+    pins = {
+        name: Pin(frozenset({one.algorithm}), frozenset({one.dataflow}), frozenset({one.parts}))
+        for name, one in choices.items()
+    }
+    problem = SelectionProblem(overlay_network(network, machine), array=array, pins=pins)
+    found = joint(problem, Effort()).mapping
+    assert found is not None
+    kept = limits(problem.network, found)
+    files = overlay_files(selection_control(network, problem.network, found), network, limits=kept)
+    steps = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+    return steps, {name: own.cycles for name, own in causes(problem.network, found).items()}
+
+
+def test_the_program_has_the_pieces_that_the_model_counts(tmp_path: Path) -> None:
+    """Three pieces of conv3 take as long as five, but need the output mover later, which stores conv2 so long."""
+    net = NetworkBuilder("pieces", 192, 27, 27)
+    narrow = net.convolution(net.convolution(net.input, "conv1", 96, 1), "conv2", 128, 3, pad=1)
+    both = net.concatenation("concat1", [narrow, net.convolution(net.input, "conv3", 16, 1)])
+    choices = {"conv2": Choice("winograd-4x4", "WS"), "conv3": Choice("im2col", "IS")}
+    steps, said = _both(net, both, tmp_path, (35, 89), choices)
+    assert not beyond(steps, said)
