@@ -285,12 +285,12 @@ class Engines:
             best, lanes = max(best, min(rooms)), 2 * lanes
         return best
 
-    def sizes(self, at, name, height, more):  # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
+    def sizes(self, at, name, height, more, last=(False, False)):
+        # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
         one, m = self.layers[at], TILE.get(name, 0)
-        (deep, taps), apart = self.shares(at, name, more), one["groups"] > 1
-        maps = one["out_channels"] // one["groups"] if apart else self.maps(at, name, more)
-        wide, (down, right) = one["output"][1], one["strides"]
-        a, b, calls = height * wide, deep, up(one["groups"], self.parts(at, name, more)[1]) if apart else 1
+        (deep, taps), maps = self.shares(at, name, more, last[0]), self.maps(at, name, more, last[1])
+        group, (wide, (down, right)) = one["out_channels"] // one["groups"], (one["output"][1], one["strides"])
+        (maps, calls), a, b = (group, maps // group) if one["groups"] > 1 else (maps, 1), height * wide, deep
         into, across, sums = a, one["in_channels"], a
         if at in self.full:
             a = into = sums = one["images"]
@@ -309,9 +309,10 @@ class Engines:
 
     @once
     def parts(self, at, name, more):  # Of the depth and of the maps of kernels, so that each fits half their buffer.
+        one = self.layers[at]
         if self.room is None or more > 1:  # Or so many parts of the maps, for which the input is loaded once.
-            return 1, more
-        one, half = self.layers[at], self.half(self.room[1], self.banks)
+            return 1, up(one["out_channels"], up(one["out_channels"], more))
+        half = self.half(self.room[1], self.banks)
         taps, depth, lines = one["window"], one["in_channels"] // one["groups"], up(one["out_channels"], self.banks)
         if name in TILE:
             taps = math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
@@ -328,10 +329,13 @@ class Engines:
         even = [k for k in range(2, taps + 1) if taps % k == 0 and self.even(taps // k * depth) <= half]
         return (even[0], lines) if even else None
 
-    def shares(self, at, name, more):  # Channels and taps of a part: as many taps as others in kn2row, else channels.
+    def shares(self, at, name, more, last=False):
+        # Rows and taps of a part, or of the last: as many taps as others in kn2row, in im2col rows of all.
         one, parts = self.layers[at], self.parts(at, name, more)[0]
         depth, taps = one["in_channels"] // one["groups"], one["window"]
-        return (depth, taps // parts) if name == "kn2row" else (up(depth, parts), taps)
+        rows = up(taps * depth, parts)
+        rows = taps * depth - (parts - 1) * rows if last else rows
+        return {"kn2row": (depth, taps // parts), "im2col": (rows, 1)}.get(name, (depth, taps))
 
     def ways(self, at, name):  # Numbers of parts: 1 for as many as fit; of an input that is one piece, down to a row.
         one, (deep, parts), found = self.layers[at], self.parts(at, name, 1) or (0, 0), [1]
@@ -341,11 +345,11 @@ class Engines:
             found.append(parts)
         return found
 
-    def maps(self, at, name, more):  # Of the largest part.
+    def maps(self, at, name, more, last=False):  # Of every part but the last, which has what is left.
         one, parts = self.layers[at], self.parts(at, name, more)[1]
-        if one["groups"] > 1:
-            return up(one["groups"], parts) * (one["out_channels"] // one["groups"])
-        return up(one["out_channels"], parts)
+        group = one["out_channels"] // one["groups"] if one["groups"] > 1 else 1
+        most = up(one["out_channels"] // group, parts) * group
+        return one["out_channels"] - (parts - 1) * most if last else most
 
     @once
     def counts(self, at, name, more):  # Numbers of pieces that fit the buffers.
@@ -404,9 +408,8 @@ class Engines:
         found = min(max(0, rest), begin if left else free)
         return found, 0 if left else found
 
-    def stores(self, at, name, height, lanes, more):  # Cycles of storing a piece.
-        one, m = self.layers[at], TILE.get(name, 0)
-        lines = up(self.maps(at, name, more), lanes)
+    def stores(self, at, name, height, lanes, maps):  # Cycles of storing a piece of so many maps.
+        one, m, lines = self.layers[at], TILE.get(name, 0), up(maps, lanes)
         if m:
             tiles = height * up(one["output"][1], m)
             return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m + self.TURN
@@ -414,54 +417,52 @@ class Engines:
             return height * self.way[at][4] * lines + self.HAND_OVER + 3
         return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
 
-    def edge(self, at, name, lanes, more, single):  # What the last piece's store has more, of a single one above, too.
+    def edge(self, at, lanes, maps, single):  # What the last piece's store has more, of a single one above, too.
         if at not in self.way:
             return 0
         _, _, above, rows, columns = self.way[at]
         left = rows - (0 if single else above) - self.layers[at]["output"][0]
-        return left * columns * up(self.maps(at, name, more), lanes)
+        return left * columns * up(maps, lanes)
 
     @once
-    def streams(self, at, name, lanes, more, kept):
+    def streams(self, at, name, lanes, more, kept, ends):
         """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
         are high, of how many images, how often of three in a row but the first and the last which are, and what the
         last store has more."""
-        (bands, counts), one = self.counts(at, name, more), self.layers[at]
+        (bands, counts), one, maps = self.counts(at, name, more), self.layers[at], self.maps(at, name, more, ends[1])
         images, found = 1 if at in self.full else one["images"], []
         for count in counts:
             low = bands // count
-            two = [(self.loads(at, name, height, lanes, kept), self.stores(at, name, height, lanes, more),
-                    self.sizes(at, name, height, more)[0]) for height in (low, low + 1)]  # fmt: skip
+            two = [(self.loads(at, name, height, lanes, kept), self.stores(at, name, height, lanes, maps),
+                    self.sizes(at, name, height, more, ends)[0]) for height in (low, low + 1)]  # fmt: skip
             high = [(k + 1) * bands // count - k * bands // count > low for k in range(count)]
             three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
             inner = Counter({each: images * number for each, number in Counter(three).items()})
             inner.subtract([three[0], three[-1]])
-            edge = self.edge(at, name, lanes, more, count * images == 1)
+            edge = self.edge(at, lanes, maps, count * images == 1)
             found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner, edge))
         asks = one["images"] if at in self.flat else images  # Streams of the whole input, which wait for DRAM each.
         whole = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes))
         reads = whole - asks * (self.HAND_OVER + self.latency)
-        return found, 0 if kept else reads, self.kernel(at, name, lanes, more)
+        return found, 0 if kept else reads, self.kernel(at, name, lanes, more, ends)
 
-    def kernel(self, at, name, lanes, more):  # Cycles until a part of the kernels, biases and factors are in.
+    def kernel(self, at, name, lanes, more, ends):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
             return 0
-        one, (rows, taps), lines = self.layers[at], self.shares(at, name, more), up(self.maps(at, name, more), lanes)
+        one, (rows, taps) = self.layers[at], self.shares(at, name, more, ends[0])
+        lines = up(self.maps(at, name, more, ends[1]), lanes)
         if name in TILE:
             rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
             return rows * lines + 9 + self.TURN + 2 * lines + 2 * (self.HAND_OVER + self.latency)
         return rows * taps * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
 
-    def times(self, at, name, flow, more, low1, high1, low2, high2):
-        """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
-        piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads; of its
-        first load, and from its last product on until the last piece leaves. Of a box:
-        passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
-        best there, what a layer takes longer than the shortest it may hide less."""
+    def part(self, at, name, flow, more, ends, low1, high1, low2, high2):
+        """Of a part of the kernels, by number of pieces: its cycles alone, twice; the store of its last piece; until it
+        needs the output mover, and of that what reads nothing; from its last product on; on the array; until its first
+        product, and of that what may be ahead. What is read, and the part's kernels."""
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
-        streams, reads, kernels = self.streams(at, name, lanes, more, kept)
-        (deep, runs), every = self.parts(at, name, more), []
-        once = self.kernels and self.overlap  # Depth is loaded while sums stay.
+        streams, reads, kernels = self.streams(at, name, lanes, more, kept, ends)
+        found = []
         for first, two, high, images, inner, edge in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:
@@ -469,32 +470,64 @@ class Engines:
                 passes, block = calls * up(over1, high1) * up(over2, high2), up(low1, 2) | 1 if self.wires > 1 else low1
                 waits = low1 if flow == "NS" else block  # For results over one wire, or for a block over all.
                 spent = passes * beats + (passes - 1) * max(0, waits - beats) * self.short
-                ends = low1 + waits + low2 - (flow == "NS") + self.HAND_OVER
-                timed.append((load, spent + ends * self.ends, store))
+                drains = low1 + waits + low2 - (flow == "NS") + self.HAND_OVER
+                timed.append((load, spent + drains * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
             fetch = calls * (2 + up(11, 8)) + 2 + up(17, 8)  # Of the first product; it may take longer than the load.
-            last, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, kept)
+            run, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, kept)
             first = max(first, fetch)
-            run = last
-            if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
-                leaves, read = run - begin, min(array, kernels)
-                between = max(array, kernels + 3 * self.OWN, leaves + 2 * self.OWN)
-                tail = max(array, leaves + self.OWN)
-                begin = first + max(array, kernels + 2 * self.OWN)
-                run = begin + (more - 2) * between + tail + leaves
-                runs, last, free = 1, tail + leaves + reads + kept * first, free - read
-            if once and deep > 1:
-                run, begin, free = run + (deep - 1) * max(array, kernels), begin - array, free - array
-            again = runs * (1 if once else deep)
             ahead = 0 if at in self.flat else first - fetch  # What is read channel by channel is not loaded ahead.
-            hidden = min(store + min(ahead, tail) * self.inputs, begin) if self.overlap else 0
-            late = max(kernels - (last - reads), -hidden) if self.kernels else 0
-            # What stays on the chip leaves DRAM to the layer's kernels first, and later to those of the next.
-            taken = again * run + (again - 1) * late
+            found.append((run, run, store, begin, free, tail, array, first, ahead))
+        return found, reads, kernels
+
+    def every(self, at, name, flow, more, *box):  # A part, and the last of its depth; of all maps, and of the last.
+        deep, wide = self.parts(at, name, more)
+        ends = (False, True) if self.kernels and self.overlap and deep > 1 else (False,)
+        found = [self.part(at, name, flow, more, (end, False), *box) for end in ends]
+        if wide == 1 or self.maps(at, name, more, True) == self.maps(at, name, more):
+            return found, found
+        return found, [self.part(at, name, flow, more, (end, True), *box) for end in ends]
+
+    def times(self, at, name, flow, more, low1, high1, low2, high2):
+        """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
+        piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads; of its
+        first load, and from its last product on until the last piece leaves. Of a box:
+        passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
+        best there, what a layer takes longer than the shortest it may hide less."""
+        box = low1, high1, low2, high2
+        lanes, kept = self.lanes(max(high1, high2)), self.stays(at, *box)
+        (deep, runs), every = self.parts(at, name, more), []
+        once = self.kernels and self.overlap  # Depth is loaded while sums stay.
+        found = self.every(at, name, flow, more, *box)
+        reads, late = found[0][0][1], [[one[2] for one in two] for two in found]
+        for count in range(len(found[0][0][0])):
+            two = []
+            for given, (kernels, *less) in zip(found, late, strict=True):
+                run, last, store, begin, free, tail, array, first, ahead = given[0][0][count]
+                if once and deep > 1:  # The part of the depth after each is loaded while that is multiplied.
+                    end, between = given[1][0][count], (deep - 2) * max(array, kernels) + max(array, *less)
+                    run, last, tail, begin, free = end[0] + between, end[1], end[6], begin - array, free - array
+                two.append((run, last, store, begin, free, tail, array, first, ahead, kernels))
+            (run, last, store, begin, free, tail, array, first, ahead, kernels), end = two
+            number, unread = runs * (1 if once else deep), kept * end[7]
+            if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
+                leaves, asked = run - begin, end[9] if runs == 2 else kernels
+                free, begin = free - min(array, asked), first + max(array, asked + 2 * self.OWN)
+                inner = [max(array, one + 3 * self.OWN, leaves + 2 * self.OWN) for one in (kernels, end[9])]
+                tail, out = max(end[6], leaves + self.OWN), end[0] - end[3]
+                run = begin + (runs > 2) * ((runs - 3) * inner[0] + inner[1]) + tail + out
+                last, store = tail + out + reads + unread, end[2]
+            elif number > 1:  # What stays on the chip leaves DRAM to kernels first, and later to those of the next.
+                run, left = (number - 1) * run + end[0], last - reads - unread
+                for times, now in ((number - 2, two[0]), (1, end)):
+                    early = min(store + min(now[8], tail) * self.inputs, now[3]) if self.overlap else 0
+                    run += times * max(now[9] - kept * now[7] - left, -early) if self.kernels else 0
+                last, store, tail = end[1], end[2], end[5]
             if once and deep > 1:  # The next kernels follow the last part, and have its product and the store.
-                last += reads + kept * first - begin
-            every.append((taken, last, store, begin, free, ahead, tail, kept * first))
-        total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[1])
+                last += reads + unread - two[0][3]
+            every.append((run, last, store, begin, free, ahead, tail, unread))
+        kernels = late[0][0]
+        total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[0])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
             store, unread = (max(one[k] - (one[0] - total) for one in every) for k in (2, 7))

@@ -100,14 +100,14 @@ def leaving(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
     return np.asarray(before.store + early, np.int64)
 
 
-def deep_pieces(time: Pieces, kernels: Cycles, deep: int) -> Pieces:
+def deep_pieces(time: Pieces, last: Pieces, kernels: tuple[Cycles, Cycles], deep: int) -> Pieces:
     """One piece whose kernels are loaded in so many parts of their depth: its input is loaded and its sums are stored
-    once."""
-    own = time.products + time.array
-    more = (deep - 1) * np.maximum(own, kernels)
+    once. ``last``: with the last part alone; ``kernels``: of every part, and of that."""
+    own, end = time.products + time.array, last.products + last.array
+    more = (deep - 2) * np.maximum(own, kernels[0]) + np.maximum(own, kernels[1])
     first = (time.begin - own, time.free - own)
-    array = (deep * time.products, deep * time.array)
-    return Pieces(time.total + more, *array, time.store, *first, time.load, own, time.unread, time.last)
+    array = ((deep - 1) * time.products + last.products, (deep - 1) * time.array + last.array)
+    return Pieces(last.total + more, *array, time.store, *first, time.load, end, time.unread, last.last)
 
 
 def last_part(time: LayerTime) -> LayerTime:
@@ -116,45 +116,51 @@ def last_part(time: LayerTime) -> LayerTime:
     return replace(time, last=time.last - time.begin + time.reads + time.unread)
 
 
-def kept_pieces(time: Pieces, kernels: Cycles, parts: int, reads: Cycles, own: int) -> Pieces:
+def kept_pieces(
+    time: Pieces, last: Pieces, kernels: tuple[Cycles, Cycles], parts: int, reads: Cycles, own: int
+) -> Pieces:
     """One piece whose kernels come in so many parts of their maps: its input is loaded once and stays, and while a part
-    is multiplied, the kernels of the next are loaded, and the results of the one before leave. ``own``: cycles until an
-    instruction is fetched. A pool beside it reads before its kernels, so that these need what the first product leaves.
+    is multiplied, the kernels of the next are loaded, and the results of the one before leave. ``last``: with the last
+    part alone; ``kernels``: of every part, and of that. ``own``: cycles until an instruction is fetched. A pool beside
+    it reads before its kernels, so that these need what the first product leaves.
     """
-    product, leaves = time.products + time.array, time.total - time.begin
-    start, read = time.begin - product, np.minimum(product, kernels)
-    begin = start + np.maximum(product, kernels + 2 * own)
-    between = np.maximum(np.maximum(product, kernels + 3 * own), leaves + 2 * own)
-    ends = np.maximum(product, leaves + own)
+    product, leaves, asked = time.products + time.array, time.total - time.begin, kernels[parts == 2]
+    start, read = time.begin - product, np.minimum(product, asked)
+    begin = start + np.maximum(product, asked + 2 * own)
+    least = np.maximum(product, leaves + 2 * own)
+    between = (np.maximum(least, one + 3 * own) for one in kernels)
+    inner = sum((number * one for number, one in zip((parts - 3, 1), between, strict=True)), start * 0)
+    ends, out = np.maximum(last.products + last.array, leaves + own), last.total - last.begin
     return Pieces(
-        begin + (parts - 2) * between + ends + leaves,
-        parts * time.products,
-        parts * time.array,
-        time.store,
+        begin + (inner if parts > 2 else 0) + ends + out,
+        (parts - 1) * time.products + last.products,
+        (parts - 1) * time.array + last.array,
+        last.store,
         begin,
         time.free - read,
         time.load,
         ends,
         time.unread,
-        ends + leaves + reads + time.unread,
+        ends + out + reads + time.unread,
     )
 
 
 def shortest(
-    every: Sequence[Pieces],
+    every: Sequence[tuple[Pieces, Pieces]],
     counts: Sequence[int],
     arrays: Arrays,
     reads: Cycles,
-    kernels: Cycles | None,
+    kernels: tuple[Cycles, Cycles] | None,
     runs: int,
     engines: Engines,
 ) -> LayerTime:
-    """The one of ``counts`` of pieces of the least time, run once for each part of the kernels."""
+    """The one of ``counts`` of pieces of the least time, run once for each part of the kernels. ``every``: each part,
+    and the last; ``kernels``: of these."""
     best = _timed_runs(every[0], counts[0], reads, kernels, runs, engines)
     found = [best]
-    for time, count in zip(every[1:], counts[1:], strict=True):
-        own = _timed_runs(time, count, reads, kernels, runs, engines)
-        less = own.last < best.last
+    for two, count in zip(every[1:], counts[1:], strict=True):
+        own = _timed_runs(two, count, reads, kernels, runs, engines)
+        less = own.total < best.total
         best = LayerTime(
             *(np.where(less, *both) for both in zip(vars(own).values(), vars(best).values(), strict=True))
         )
@@ -163,18 +169,27 @@ def shortest(
 
 
 def _timed_runs(
-    time: Pieces, count: int, reads: Cycles, kernels: Cycles | None, runs: int, engines: Engines
+    two: tuple[Pieces, Pieces],
+    count: int,
+    reads: Cycles,
+    kernels: tuple[Cycles, Cycles] | None,
+    runs: int,
+    engines: Engines,
 ) -> LayerTime:
     """All runs of a layer, each of which but the first begins while the one before stores."""
-    own = LayerTime(*time[:3], time.last, reads, *time[3:9], np.full_like(time.total, count))
+    own, end = (
+        LayerTime(*one[:3], one.last, reads, *one[3:9], np.full_like(one.total, count)) for one in two
+    )
     if runs == 1:
-        return own
-    waits: Cycles | int = 0
-    if kernels is not None:
-        early = -hidden(own, own, engines) if engines.overlap else 0
-        waits = np.maximum(late(kernels - own.unread, own), early)
-    total, eq9, array = (one * runs for one in time[:3])
-    return replace(own, total=total + (runs - 1) * waits, products=eq9, array=array)
+        return end
+    waits = np.zeros_like(own.total)
+    for number, now, asked in zip((runs - 2, 1), (own, end), kernels or (), strict=kernels is not None):
+        early = -hidden(now, own, engines) if engines.overlap else 0
+        waits = waits + number * np.maximum(late(asked - now.unread, own), early)
+    total, eq9, array = ((runs - 1) * one + other for one, other in zip(two[0][:3], two[1][:3], strict=True))
+    return replace(
+        end, total=total + waits, products=eq9, array=array, begin=own.begin, free=own.free, load=own.load
+    )
 
 
 def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> LayerTime:

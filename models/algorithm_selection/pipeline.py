@@ -43,7 +43,8 @@ def one_array(array: tuple[int, int]) -> Arrays:
 @dataclass(frozen=True)
 class Cut:
     """How a layer runs under an algorithm: numbers of pieces of its output's ``bands`` that fit the buffers, and parts
-    of the depth and of the maps of its kernels. ``given``: the input lies in DRAM as the layer reads it.
+    of the depth and of the maps of its kernels; ``last``: whether that is the last part of the depth, and of the maps,
+    which has less where these are uneven. ``given``: the input lies in DRAM as the layer reads it.
     ``flattened``: positions of the maps that a fully connected layer reads channel by channel. ``kept``: the input
     stays in its buffer while parts of the maps follow one another. ``stays``: it stays on the chip, in the tensor
     buffer, from the layer before on."""
@@ -55,6 +56,7 @@ class Cut:
     flattened: int = 0
     kept: bool = False
     stays: bool = False
+    last: tuple[bool, bool] = (False, False)
 
     def latency(self, engines: Engines) -> int:
         """Cycles from an address of the input to its words."""
@@ -70,6 +72,67 @@ def layer_times(
     cut: Cut,
 ) -> list[LayerTime]:
     """Under each dataflow, in the number of pieces that takes least."""
+    given = (layer, algorithm, dataflows, arrays, engines)
+    every, kernels = _parts(*given, cut)
+    uneven = layer.part_maps(cut.parts, last=True) < layer.part_maps(cut.parts)
+    ends, less = _parts(*given, replace(cut, last=(False, True))) if uneven else (every, kernels)
+    reads, runs = _reads(layer, algorithm, arrays, engines, cut), math.prod(cut.parts)
+    deep = _comes_deep(engines, cut)
+    if deep:
+        runs = cut.parts[1]
+    if cut.kept:
+        assert kernels is not None and less is not None
+        own = fetch_cycles(MOVE_WORDS)
+        every = [
+            [kept_pieces(*two, (kernels, less), cut.parts[1], reads, own) for two in zip(*both, strict=True)]
+            for both in zip(every, ends, strict=True)
+        ]
+        ends, runs = every, 1
+    asked = None if kernels is None or less is None else (kernels, less)
+    times = [
+        shortest([*zip(*both, strict=True)], cut.counts, arrays, reads, asked, runs, engines)
+        for both in zip(every, ends, strict=True)
+    ]
+    return [last_part(time) for time in times] if deep else times
+
+
+def _comes_deep(engines: Engines, cut: Cut) -> bool:
+    """Whether parts of the depth follow one another while the sums stay."""
+    return engines.kernels and engines.overlap and cut.parts[0] > 1
+
+
+def _parts(
+    layer: OverlayLayer,
+    algorithm: Algorithm,
+    dataflows: Sequence[Dataflow],
+    arrays: Arrays,
+    engines: Engines,
+    cut: Cut,
+) -> tuple[list[list[Pieces]], Cycles | None]:
+    """A part of the maps, in every number of pieces, and its first kernels; all parts of the depth, where the sums stay
+    for them."""
+    given = (layer, algorithm, dataflows, arrays, engines)
+    every = _every(*given, cut)
+    kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
+    if not _comes_deep(engines, cut):
+        return every, kernels
+    assert kernels is not None
+    end = replace(cut, last=(True, cut.last[1]))
+    asked = kernels, kernel_time(layer, algorithm, arrays, engines, end)
+    both = zip(every, _every(*given, end), strict=True)
+    deep = [[deep_pieces(*two, asked, cut.parts[0]) for two in zip(*one, strict=True)] for one in both]
+    return deep, kernels
+
+
+def _every(
+    layer: OverlayLayer,
+    algorithm: Algorithm,
+    dataflows: Sequence[Dataflow],
+    arrays: Arrays,
+    engines: Engines,
+    cut: Cut,
+) -> list[list[Pieces]]:
+    """A part of the kernels under each dataflow, in every number of pieces."""
     every: list[list[Pieces]] = [[] for _ in dataflows]
     for count in cut.counts:
         heights = (cut.bands // count, cut.bands // count + 1)
@@ -93,27 +156,14 @@ def layer_times(
             )
     if cut.flattened:  # Maps that are read channel by channel are not loaded ahead.
         every = [[one._replace(load=np.zeros_like(one.load)) for one in found] for found in every]
-    reads = _reads(layer, algorithm, arrays, engines, cut)
-    kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else None
-    deep = engines.kernels and engines.overlap and cut.parts[0] > 1
-    if deep:
-        assert kernels is not None
-        every = [[deep_pieces(time, kernels, cut.parts[0]) for time in found] for found in every]
-        cut = replace(cut, parts=(1, cut.parts[1]))
-    if cut.kept:
-        assert kernels is not None
-        own = fetch_cycles(MOVE_WORDS)
-        every = [[kept_pieces(time, kernels, cut.parts[1], reads, own) for time in found] for found in every]
-        cut = replace(cut, parts=(1, 1))
-    times = [shortest(found, cut.counts, arrays, reads, kernels, math.prod(cut.parts), engines) for found in every]
-    return [last_part(time) for time in times] if deep else times
+    return every
 
 
 def kernel_time(
     layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
 ) -> Cycles:
     """Cycles until a part of a layer's kernels and its biases and factors are in, nobody else reading."""
-    lines = arrays.lines(layer.part_maps(cut.parts))
+    lines = arrays.lines(layer.part_maps(cut.parts, last=cut.last[1]))
     depth, taps = _deep(layer, algorithm, cut)
     if algorithm in TILE:
         side = TILE[algorithm] + 2
@@ -125,11 +175,14 @@ def kernel_time(
 
 
 def _deep(layer: OverlayLayer, algorithm: Algorithm, cut: Cut) -> tuple[int, int]:
-    """Channels of a group and taps that a part of the depth of kernels has: some taps in kn2row, else channels."""
+    """Rows and taps that a part of the depth of kernels has: channels and some taps in kn2row, else some of all."""
     depth, taps = layer.in_channels // layer.groups, layer.window
     if algorithm == "kn2row":
         return depth, taps // cut.parts[0]
-    return int(up(depth, cut.parts[0])), taps
+    if algorithm != "im2col":
+        return depth, taps
+    rows = int(up(taps * depth, cut.parts[0]))
+    return (taps * depth - (cut.parts[0] - 1) * rows if cut.last[0] else rows), 1
 
 
 def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
@@ -260,7 +313,7 @@ def _input(
 
 def _output(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: Arrays, cut: Cut) -> Cycles:
     """Cycles of storing a piece of so many rows (of tiles) of the output."""
-    lines = arrays.lines(layer.part_maps(cut.parts))
+    lines = arrays.lines(layer.part_maps(cut.parts, last=cut.last[1]))
     if algorithm in TILE:
         tile = TILE[algorithm]
         streamed = height * -(-layer.output[1] // tile) * (tile + 2) ** 2 * lines
@@ -277,7 +330,11 @@ def _edge(layer: OverlayLayer, arrays: Arrays, cut: Cut, *, single: bool) -> Cyc
     if layer.pooled is None:
         return 0
     (rows, columns), above = layer.pooled.size, 0 if single else layer.pooled.before[0]
-    return (rows - above - layer.output[0]) * columns * arrays.lines(layer.part_maps(cut.parts))
+    return (
+        (rows - above - layer.output[0])
+        * columns
+        * arrays.lines(layer.part_maps(cut.parts, last=cut.last[1]))
+    )
 
 
 def piece_product(
@@ -285,10 +342,10 @@ def piece_product(
 ) -> tuple[int, int, int, int]:
     """Of a piece's products: what is spread over P1, what over P2, the beats of a pass (Eq. 9), and how many."""
     depth, taps = _deep(layer, algorithm, cut)
-    maps = int(up(layer.out_channels // layer.groups, cut.parts[1]))
-    a, b, calls = height * layer.output[1], depth, layer.groups
+    maps, calls = layer.part_maps(cut.parts, last=cut.last[1]), 1
+    a, b = height * layer.output[1], depth
     if layer.groups > 1:  # A part has whole groups.
-        maps, calls = layer.out_channels // layer.groups, int(up(layer.groups, cut.parts[1]))
+        calls, maps = maps // (layer.out_channels // layer.groups), layer.out_channels // layer.groups
     if layer.fully_connected:
         a = layer.images
     elif algorithm in TILE:

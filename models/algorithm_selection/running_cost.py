@@ -170,7 +170,9 @@ def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 
     """How layer ``at`` is cut under an algorithm, its kernels in so many parts."""
     machine, layer = network.machine, network.layers[at]
     kept = parts > 1
-    needed = (1, parts) if kept else layer.kernel_parts(algorithm, machine)
+    needed = layer.kernel_parts(algorithm, machine)
+    if kept:
+        needed = (1, -(-layer.out_channels // layer.part_maps((1, parts))))
     assert needed is not None
     return Cut(
         (1,) if kept else layer.piece_counts(algorithm, machine),
@@ -185,10 +187,13 @@ def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 
 def piece_passes(
     network: OverlayNetwork, at: int, algorithm: Algorithm, dataflow: Dataflow, parts: int = 1
 ) -> list[tuple[int, int, int, int]]:
-    """What layer ``at`` spreads over P1 and over P2 in pieces of every height, the beats of a pass, and products."""
+    """What layer ``at`` spreads over P1 and over P2 in pieces of every height, the beats of a pass, and products; of
+    every part of its kernels, and of the last of their depth and of their maps."""
     layer, cut = network.layers[at], cut_of(network, at, algorithm, parts)
     heights = sorted({cut.bands // count + more for count in cut.counts for more in (0, 1)})
-    return [piece_product(layer, algorithm, dataflow, height, cut) for height in heights]
+    ends = [replace(cut, last=(deep, maps)) for deep in (False, True) for maps in (False, True)]
+    found = (piece_product(layer, algorithm, dataflow, height, end) for height in heights for end in ends)
+    return list(dict.fromkeys(found))
 
 
 def waiting(

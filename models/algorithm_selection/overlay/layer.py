@@ -185,11 +185,11 @@ class OverlayLayer:
             found.append(parts)
         return tuple(found)
 
-    def part_maps(self, parts: Pair) -> int:
-        """Maps of the largest part."""
-        if self.groups > 1:
-            return _up(self.groups, parts[1]) * (self.out_channels // self.groups)
-        return _up(self.out_channels, parts[1])
+    def part_maps(self, parts: Pair, *, last: bool = False) -> int:
+        """Maps of every part, or of the ``last`` one, which may have fewer."""
+        least = self.out_channels // self.groups if self.groups > 1 else 1
+        most = _up(self.out_channels // least, parts[1]) * least
+        return self.out_channels - (parts[1] - 1) * most if last else most
 
     def layout(self, algorithm: Algorithm) -> Layout:
         """The layout in which an algorithm wants the layer's input [Meng2021, sec. 3.3]."""

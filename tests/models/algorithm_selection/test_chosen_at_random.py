@@ -63,3 +63,13 @@ def test_the_program_has_the_pieces_that_the_model_counts(tmp_path: Path) -> Non
     choices = {"conv2": Choice("winograd-4x4", "WS"), "conv3": Choice("im2col", "IS")}
     steps, said = _both(net, both, tmp_path, (35, 89), choices)
     assert not beyond(steps, said)
+
+
+def test_the_last_part_of_uneven_maps_takes_less(tmp_path: Path) -> None:
+    """129 maps in two parts are 65 and 64, a row of 64 columns less; 320 in three 107, 107 and 106."""
+    net = NetworkBuilder("uneven", 64, 13, 13)
+    output = net.convolution(net.convolution(net.input, "conv1", 129, 3, pad=1), "conv2", 320, 3, pad=1)
+    choices = {"conv1": Choice("im2col", "NS", 2), "conv2": Choice("winograd-4x4", "NS")}
+    for array in ((32, 64), (27, 106)):
+        steps, said = _both(net, output, tmp_path, array, choices)
+        assert not beyond(steps, said)
