@@ -462,7 +462,7 @@ class Engines:
         product, and of that what may be ahead. What is read, and the part's kernels."""
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
         streams, reads, kernels = self.streams(at, name, lanes, more, kept, ends)
-        found = []
+        found, orders = [], 5 if at + 1 in self.ahead or self.parts(at, name, more) != (1, 1) else 1
         for first, two, high, images, inner, edge in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:
@@ -474,7 +474,7 @@ class Engines:
                 timed.append((load, spent + drains * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
             fetch = calls * (2 + up(11, 8)) + 2 + up(17, 8)  # Of the first product; it may take longer than the load.
-            run, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, kept)
+            run, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, kept, orders)
             first = max(first, fetch)
             ahead = 0 if at in self.flat else first - fetch  # What is read channel by channel is not loaded ahead.
             found.append((run, run, store, begin, free, tail, array, first, ahead))
@@ -539,6 +539,9 @@ class Engines:
         shared = shared if (low1, low2) == (high1, high2) and single else 0
         return total, last, reads + unread, kernels, store, begin, beside, shared, first, tail, single
 
+    def answers(self, at):  # Where the overlay stops before a layer, kernels are read while its first load is answered.
+        return (self.HAND_OVER + self.latency - self.OWN) * self.kernels * (at not in self.flat)
+
     def held(self, before, now):  # How long a store holds a layer up, which begins early: the next kernels are read.
         free, late = before[4] + min(now[8], before[9]) * self.inputs, now[3] - (before[1] - before[2]) + before[7]
         return max(0, min(free, -late) - now[5]) * now[10]
@@ -552,7 +555,8 @@ class Engines:
             return max(0, late) - now[6]  # A max pool waits for kernels.
         return late if late > 0 else -now[6]  # Those that are in before one that adds hold up nothing beside it.
 
-    def pieces(self, load, fetch, timed, high, images, inner, edge, kept):  # The first is loaded, the last stored.
+    def pieces(self, load, fetch, timed, high, images, inner, edge, kept, orders):
+        # The first is loaded, the last stored; the second load is so many orders behind the first product.
         own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
         asked, load = 0 if kept else load - start, max(load, fetch)
         if count * images == 1:
@@ -560,7 +564,7 @@ class Engines:
             return load + first + store, max(0, store - own), load + first, load + first - asked, first
         load2, (_, last, store) = timed[high[1 % count]][0], timed[high[-1]]
         store += edge
-        begin = load + max(first, max(load2, fetch) + 5 * own)
+        begin = load + max(first, max(load2, fetch) + orders * own)
         tail = max(last, timed[high[(count - 2) % count]][2] + own)
         taken = begin + tail + store
         for (left, now, loaded), number in inner.items():
@@ -817,7 +821,8 @@ class Overlay:
                 for (total, _, _, kernels, *_), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
                     spent = busy + math.ceil(total * pes * self.idle) if energy else 0
                     spent += self.picojoules(weights) if self.kernels else 0
-                    alone = total + pools[at] + (0 if at in self.engines.ahead else max(0, kernels))
+                    stopped = max(0, kernels - self.engines.answers(at))
+                    alone = total + pools[at] + (0 if at in self.engines.ahead else stopped)
                     own[at].append(mixed((alone * self.unit, spent)))
                     load.append(mixed((0, self.picojoules(words))))
                 loads.append(load)

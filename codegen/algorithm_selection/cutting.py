@@ -1,5 +1,5 @@
-"""Into how many pieces each convolution is cut: as many as the model counted, or else as its timeline is shortest for, of
-those that fit the buffers.
+"""Into how many pieces each convolution is cut: as many as the model counted, or else as its timeline is shortest for,
+of those that fit the buffers.
 
 More pieces overlap more, and need smaller buffers, yet the array is filled and drained for each.
 """

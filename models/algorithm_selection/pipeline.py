@@ -31,6 +31,8 @@ from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.timing import HAND_OVER, TURN, block_rows, fetch_cycles, product_fetch
 
 MOVE_WORDS = 78
+KERNEL_FETCH = 5
+"""Instructions of a mover that take as long to fetch as the next kernels, which wait for their biases, and a load."""
 TAPS = 9
 POOL = 2
 """Cycles in which the last pixel passes the pooling units behind the requantisers."""
@@ -47,7 +49,8 @@ class Cut:
     which has less where these are uneven. ``given``: the input lies in DRAM as the layer reads it.
     ``flattened``: positions of the maps that a fully connected layer reads channel by channel. ``kept``: the input
     stays in its buffer while parts of the maps follow one another. ``stays``: it stays on the chip, in the tensor
-    buffer, from the layer before on."""
+    buffer, from the layer before on. ``followed``: the next kernels, of a part or of the layer after it, are fetched
+    while its first product runs."""
 
     counts: tuple[int, ...]
     bands: int
@@ -57,6 +60,7 @@ class Cut:
     kept: bool = False
     stays: bool = False
     last: tuple[bool, bool] = (False, False)
+    followed: bool = True
 
     def latency(self, engines: Engines) -> int:
         """Cycles from an address of the input to its words."""
@@ -151,9 +155,8 @@ def _every(
             images = 1 if layer.fully_connected else layer.images
             edge = _edge(layer, arrays, cut, single=count * images == 1)
             calls = piece_product(layer, algorithm, dataflow, heights[0], cut)[3]
-            found.append(
-                _pieces(images, (count, cut.bands), first, calls, streams, products, engines, edge, cut.stays)
-            )
+            given = (images, (count, cut.bands), first, calls, streams, products, engines, edge, cut.stays)
+            found.append(_pieces(*given, KERNEL_FETCH if cut.followed else 1))
     if cut.flattened:  # Maps that are read channel by channel are not loaded ahead.
         every = [[one._replace(load=np.zeros_like(one.load)) for one in found] for found in every]
     return every
@@ -236,13 +239,14 @@ def _pieces(
     engines: Engines,
     edge: Cycles | int,
     stays: bool,
+    fetched: int,
 ) -> Pieces:
     """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
 
     ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the second product,
     which takes the half of the sums that the layer before has filled last. The first product waits for its load, and
     for its ``calls`` to be fetched, as does every other from when the one before began. ``edge``: what the last piece's
-    store takes longer than others of its height."""
+    store takes longer than others of its height. ``fetched``: for how many instructions the second load waits."""
     count, bands = cut
     own, fetch = fetch_cycles(MOVE_WORDS), product_fetch(calls)
     start = np.maximum(first_in, fetch)
@@ -255,7 +259,7 @@ def _pieces(
         total = begin + last_out
     else:
         first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
-        begin = start + np.maximum(first, np.maximum(second, fetch) + 5 * own)
+        begin = start + np.maximum(first, np.maximum(second, fetch) + fetched * own)
         free = begin - _asked(first_in, engines, stays) - _asked(second, engines, stays)
         total = begin
         three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]

@@ -17,6 +17,7 @@ from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.pipeline import (
+    MOVE_WORDS,
     Cut,
     kernel_time,
     layer_times,
@@ -27,6 +28,7 @@ from mapper.models.algorithm_selection.pipeline import (
     restored_time,
     unread_time,
 )
+from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +183,7 @@ def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 
         at in network.running.given,
         dict(network.running.flattened).get(at, 0),
         kept,
+        followed=needed != (1, 1) or at + 1 in network.running.ahead,
     )
 
 
@@ -203,11 +206,11 @@ def waiting(
     before: RunningTime | None,
     held: Cycles | int = 0,
 ) -> Cycles:
-    """Cycles that layer ``at`` waits for its kernels, all they take where the overlay stops before it; below 0: by
-    which it begins before the last piece of the layer before is stored, or the pool between them is done. The layer
-    before was ``held`` up, and kernels were read meanwhile."""
+    """Cycles that layer ``at`` waits for its kernels, where the overlay stops before it all that they take longer than
+    DRAM takes to answer its first load; below 0: by which it begins before the last piece of the layer before is
+    stored, or the pool between them is done. The layer before was ``held`` up, and kernels were read meanwhile."""
     if before is None or at not in network.running.ahead:
-        return np.maximum(0, time.kernels)
+        return np.maximum(0, time.kernels - _answering(network, at))
     kernels = _late(time, before) - held
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
@@ -216,6 +219,16 @@ def waiting(
     # Kernels hold up a max pool, and a layer beside one that adds if they are not in before that.
     waits = np.maximum(0, kernels) - time.beside
     return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)
+
+
+def _answering(network: OverlayNetwork, at: int) -> int:
+    """Cycles in which DRAM answers a layer's first load and kernels are read, less those of fetching the first
+    instruction. Maps that are read channel by channel are loaded piece by piece."""
+    engines = network.machine.engines
+    assert engines is not None
+    if not engines.kernels or at in dict(network.running.flattened):
+        return 0
+    return HAND_OVER + engines.dram_latency - fetch_cycles(MOVE_WORDS)
 
 
 def _late(time: RunningTime, before: RunningTime) -> Cycles:
