@@ -392,13 +392,18 @@ class Engines:
         one, size = self.layers[at], self.flat[at]
         return one["images"] * (one["in_channels"] // size * up(size, lanes) + self.HAND_OVER + 1)
 
-    def unread(self, at, lanes):  # Cycles before a layer's first product in which nothing but kernels is read.
+    def answers(self, at, name, lanes):  # Cycles of a load in which DRAM answers, or is not asked at all.
+        streams = self.layers[at]["images"] if at in self.flat else 1
+        tail = (TILE[name] + 2) ** 2 + self.TURN if name in TILE else 0  # The last tile leaves the transform.
+        return streams * (self.HAND_OVER + self.latency) + tail + self.restored(at, lanes)
+
+    def unread(self, at, lanes, own):  # Cycles before a layer's first product in which nothing but kernels is read.
         found = 0
         for _, _, channels, streams, more, _, left in self.among.get(at, []) if self.pools else []:
             if not left:
                 return found  # A max pool waits until kernels are in.
             found += left * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
-        return found + self.restored(at, lanes)
+        return found + (0 if at in self.beside and self.pools else own)
 
     def runs(self, at, lanes, begin, free):  # Cycles of a pool beside which a layer begins; of them the pool reads.
         if at not in self.beside or not self.pools:
@@ -441,25 +446,26 @@ class Engines:
             inner.subtract([three[0], three[-1]])
             edge = self.edge(at, lanes, maps, count * images == 1)
             found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner, edge))
-        asks = one["images"] if at in self.flat else images  # Streams of the whole input, which wait for DRAM each.
-        whole = images * (self.loads(at, name, bands, lanes, kept) - self.restored(at, lanes))
-        reads = whole - asks * (self.HAND_OVER + self.latency)
+        reads = images * (self.loads(at, name, bands, lanes, kept) - self.answers(at, name, lanes))
         return found, 0 if kept else reads, self.kernel(at, name, lanes, more, ends)
 
     def kernel(self, at, name, lanes, more, ends):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
             return 0
         one, (rows, taps) = self.layers[at], self.shares(at, name, more, ends[0])
-        lines = up(self.maps(at, name, more, ends[1]), lanes)
+        lines, scales = up(self.maps(at, name, more, ends[1]), lanes), self.scales(at, name, lanes, more, ends[1])
         if name in TILE:
             rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
-            return rows * lines + 9 + self.TURN + 2 * lines + 2 * (self.HAND_OVER + self.latency)
-        return rows * taps * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
+            return rows * lines + 9 + self.TURN + self.HAND_OVER + self.latency + scales
+        return rows * taps * lines + self.HAND_OVER + self.latency + scales
+
+    def scales(self, at, name, lanes, more, last=False):  # Cycles until a part's biases and factors are in.
+        return 2 * up(self.maps(at, name, more, last), lanes) + self.HAND_OVER + self.latency
 
     def part(self, at, name, flow, more, ends, low1, high1, low2, high2):
         """Of a part of the kernels, by number of pieces: its cycles alone, twice; the store of its last piece; until it
         needs the output mover, and of that what reads nothing; from its last product on; on the array; until its first
-        product, and of that what may be ahead. What is read, and the part's kernels."""
+        product, and of that what may be ahead, and what reads nothing. What is read, and the part's kernels."""
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
         streams, reads, kernels = self.streams(at, name, lanes, more, kept, ends)
         found, orders = [], 5 if at + 1 in self.ahead or self.parts(at, name, more) != (1, 1) else 1
@@ -474,10 +480,11 @@ class Engines:
                 timed.append((load, spent + drains * self.ends, store))
             array = images * sum(timed[one][1] for one in high)
             fetch = calls * (2 + up(11, 8)) + 2 + up(17, 8)  # Of the first product; it may take longer than the load.
-            run, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, kept, orders)
-            first = max(first, fetch)
+            asked = None if kept else self.answers(at, name, lanes)
+            run, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, asked, orders)
+            unread, first = max(first, fetch) - (0 if kept else first - asked), max(first, fetch)
             ahead = 0 if at in self.flat else first - fetch  # What is read channel by channel is not loaded ahead.
-            found.append((run, run, store, begin, free, tail, array, first, ahead))
+            found.append((run, run, store, begin, free, tail, array, first, ahead, unread))
         return found, reads, kernels
 
     def every(self, at, name, flow, more, *box):  # A part, and the last of its depth; of all maps, and of the last.
@@ -495,59 +502,63 @@ class Engines:
         passes and lanes of the largest array, what grows with an array of the least; whatever number of pieces is the
         best there, what a layer takes longer than the shortest it may hide less."""
         box = low1, high1, low2, high2
-        lanes, kept = self.lanes(max(high1, high2)), self.stays(at, *box)
-        (deep, runs), every = self.parts(at, name, more), []
+        lanes, (deep, runs), every = self.lanes(max(high1, high2)), self.parts(at, name, more), []
         once = self.kernels and self.overlap  # Depth is loaded while sums stay.
         found = self.every(at, name, flow, more, *box)
         reads, late = found[0][0][1], [[one[2] for one in two] for two in found]
         for count in range(len(found[0][0][0])):
             two = []
             for given, (kernels, *less) in zip(found, late, strict=True):
-                run, last, store, begin, free, tail, array, first, ahead = given[0][0][count]
+                run, last, store, begin, free, tail, array, first, ahead, unread = given[0][0][count]
                 if once and deep > 1:  # The part of the depth after each is loaded while that is multiplied.
-                    end, between = given[1][0][count], (deep - 2) * max(array, kernels) + max(array, *less)
+                    end, asked = given[1][0][count], [max(array, one + self.OWN) for one in (kernels, *less)]
+                    between = (deep - 2) * asked[0] + asked[1]
                     run, last, tail, begin, free = end[0] + between, end[1], end[6], begin - array, free - array
-                two.append((run, last, store, begin, free, tail, array, first, ahead, kernels))
-            (run, last, store, begin, free, tail, array, first, ahead, kernels), end = two
-            number, unread = runs * (1 if once else deep), kept * end[7]
+                two.append((run, last, store, begin, free, tail, array, first, ahead, kernels, unread))
+            (run, last, store, begin, free, tail, array, first, ahead, kernels, unread), end = two
+            number = runs * (1 if once else deep)
             if more > 1:  # While a part is multiplied, the next kernels are loaded and the results before leave.
                 leaves, asked = run - begin, end[9] if runs == 2 else kernels
-                free, begin = free - min(array, asked), first + max(array, asked + 2 * self.OWN)
-                inner = [max(array, one + 3 * self.OWN, leaves + 2 * self.OWN) for one in (kernels, end[9])]
+                free, begin = free - min(array, asked), first + max(array, asked + self.OWN)
+                inner = [max(array, one + 2 * self.OWN, leaves + self.OWN) for one in (kernels, end[9])]
                 tail, out = max(end[6], leaves + self.OWN), end[0] - end[3]
                 run = begin + (runs > 2) * ((runs - 3) * inner[0] + inner[1]) + tail + out
-                last, store = tail + out + reads + unread, end[2]
-            elif number > 1:  # What stays on the chip leaves DRAM to kernels first, and later to those of the next.
-                run, left = (number - 1) * run + end[0], last - reads - unread
+                last, store = tail + out - self.OWN + reads + unread, end[2]
+            elif number > 1:  # Kernels of a part follow the product of the one before.
+                run, left = (number - 1) * run + end[0], last - reads - unread - self.OWN
                 for times, now in ((number - 2, two[0]), (1, end)):
                     early = min(store + min(now[8], tail) * self.inputs, now[3]) if self.overlap else 0
-                    run += times * max(now[9] - kept * now[7] - left, -early) if self.kernels else 0
-                last, store, tail = end[1], end[2], end[5]
+                    run += times * max(now[9] - now[10] - left, -early) if self.kernels else 0
+                last, store, tail, unread = end[1], end[2], end[5], end[10]
             if once and deep > 1:  # The next kernels follow the last part, and have its product and the store.
                 last += reads + unread - two[0][3]
-            every.append((run, last, store, begin, free, ahead, tail, unread))
+            every.append((run, last, store, begin, free, ahead, tail, unread, self.counts(at, name, more)[1][count]))
         kernels = late[0][0]
-        total, last, store, begin, free, first, tail, unread = min(every, key=lambda one: one[0])
+        total, last, store, begin, free, first, tail, unread, pieces = min(every, key=lambda one: one[0])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
             store, unread = (max(one[k] - (one[0] - total) for one in every) for k in (2, 7))
             last = max(one[1] - one[7] - (one[0] - total) for one in every) + unread
-            begin, free, first, tail = (max(one[k] for one in every) for k in (3, 4, 5, 6))
+            begin, free, first, tail, pieces = (max(one[k] for one in every) for k in (3, 4, 5, 6, 8))
         beside, shared = self.runs(at, lanes, begin, free)
-        kernels -= self.unread(at, lanes) + unread if self.kernels else 0
+        kernels -= self.unread(at, lanes, unread) if self.kernels else 0
         single = deep == runs == more == 1  # Else the next kernels are read in the last run, when no pool is left.
         shared = shared if (low1, low2) == (high1, high2) and single else 0
-        return total, last, reads + unread, kernels, store, begin, beside, shared, first, tail, single
-
-    def answers(self, at):  # Where the overlay stops before a layer, kernels are read while its first load is answered.
-        return (self.HAND_OVER + self.latency - self.OWN) * self.kernels * (at not in self.flat)
+        alone = self.OWN + max(self.scales(at, name, lanes, more) + self.OWN, kernels)  # Where nothing runs before.
+        gives = (TILE[name] + 2) ** 2 if name in TILE else 9  # A transform gives on while it is not given.
+        hides = (gives - 9) * (gives - 8) // (2 * gives)
+        return (total, last, reads + unread, kernels, store, begin, beside, shared, first, tail, single,
+                hides, pieces - 1, alone * self.kernels)  # fmt: skip
 
     def held(self, before, now):  # How long a store holds a layer up, which begins early: the next kernels are read.
-        free, late = before[4] + min(now[8], before[9]) * self.inputs, now[3] - (before[1] - before[2]) + before[7]
+        free, late = before[4] + min(now[8], before[9]) * self.inputs, self.late(before, now)
         return max(0, min(free, -late) - now[5]) * now[10]
 
+    def late(self, before, now):  # Kernels are fetched behind the first product of the layer before.
+        return now[3] - now[11] * before[12] + self.OWN - (before[1] - before[2]) + before[7]
+
     def between(self, at, before, now, held=0):  # What passes between two; below 0: the second begins early.
-        late = now[3] - (before[1] - before[2]) + before[7] - held
+        late = self.late(before, now) - held
         ahead = min(now[8], before[9]) * self.inputs  # While the last product of the layer before runs.
         if at in self.early:
             return max(late, -min(before[4] + ahead, now[5]))
@@ -555,10 +566,10 @@ class Engines:
             return max(0, late) - now[6]  # A max pool waits for kernels.
         return late if late > 0 else -now[6]  # Those that are in before one that adds hold up nothing beside it.
 
-    def pieces(self, load, fetch, timed, high, images, inner, edge, kept, orders):
+    def pieces(self, load, fetch, timed, high, images, inner, edge, answers, orders):
         # The first is loaded, the last stored; the second load is so many orders behind the first product.
-        own, count, (_, first, store), start = self.OWN, len(high), timed[high[0]], self.HAND_OVER + self.latency
-        asked, load = 0 if kept else load - start, max(load, fetch)
+        own, count, (_, first, store) = self.OWN, len(high), timed[high[0]]
+        asked, load = 0 if answers is None else load - answers, max(load, fetch)
         if count * images == 1:
             store += edge
             return load + first + store, max(0, store - own), load + first, load + first - asked, first
@@ -569,7 +580,7 @@ class Engines:
         taken = begin + tail + store
         for (left, now, loaded), number in inner.items():
             taken += number * max(timed[loaded][0] + own, timed[now][1], max(fetch, timed[left][2]) + 2 * own)
-        return taken, max(0, store - own), begin, begin - asked - (0 if kept else load2 - start), tail
+        return taken, max(0, store - own), begin, begin - asked - (0 if answers is None else load2 - answers), tail
 
     def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)
@@ -818,11 +829,10 @@ class Overlay:
         for at, one in enumerate(self.layers):
             own[at], load = [], []
             if self.engines is not None:
-                for (total, _, _, kernels, *_), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
+                for (total, *_, first), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
                     spent = busy + math.ceil(total * pes * self.idle) if energy else 0
                     spent += self.picojoules(weights) if self.kernels else 0
-                    stopped = max(0, kernels - self.engines.answers(at))
-                    alone = total + pools[at] + (0 if at in self.engines.ahead else stopped)
+                    alone = total + pools[at] + (0 if at in self.engines.ahead else first)
                     own[at].append(mixed((alone * self.unit, spent)))
                     load.append(mixed((0, self.picojoules(words))))
                 loads.append(load)

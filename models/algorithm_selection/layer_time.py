@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
+from mapper.models.algorithm_selection.timing import fetch_cycles
 
 Cycles = NDArray[np.int64]
+FETCHED = fetch_cycles(78)
+"""Cycles until an instruction of a mover is fetched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +59,11 @@ class LayerTime:
     """Cycles [S] of a layer without its first kernels, and of them those of its products by Eq. 9 and of what the array
     adds to these. Where kernels are loaded in parts, the layer runs once for each: ``last`` are cycles of the last run,
     of which the last part of the depth alone counts. ``reads``: cycles of a run in which its input is read from DRAM,
-    once, and the next kernels are not; ``unread``: those in which its first piece is loaded and these are not either,
-    but its own may be, as the input stays on the chip. ``store``: those in which only its last piece leaves, and a
-    layer that does not read it may begin; ``begin``: its own until it needs the output mover, and, of them, ``free`` in
-    which it reads nothing. ``load``: those of its first load; ``ends``: from its last product on until the last piece
-    begins to leave. ``count``: of how many pieces."""
+    once, and the next kernels are not; ``unread``: those before its first product in which DRAM answers or is not asked
+    at all, so that its own kernels may be read, but the next ones are not yet. ``store``: those in which only its last
+    piece leaves, and a layer that does not read it may begin; ``begin``: its own until it needs the output mover, and,
+    of them, ``free`` in which it reads nothing. ``load``: those of its first load; ``ends``: from its last product on
+    until the last piece begins to leave. ``count``: of how many pieces."""
 
     total: Cycles
     products: Cycles
@@ -81,9 +84,9 @@ def up(one: int | Cycles, other: int | Cycles) -> Cycles:
 
 
 def late(kernels: Cycles, before: LayerTime) -> Cycles:
-    """What kernels take longer than the layer before them leaves: they are read while it runs and its input is not.
-    Below 0, how much earlier they are in."""
-    return np.asarray(kernels - (before.last - before.reads - before.unread), np.int64)
+    """What kernels take longer than the layer before them leaves: they are fetched behind its first product, and read
+    while its input is not. Below 0, how much earlier they are in."""
+    return np.asarray(kernels + FETCHED - (before.last - before.reads - before.unread), np.int64)
 
 
 def hidden(now: LayerTime, before: LayerTime, engines: Engines) -> Cycles:
@@ -104,7 +107,7 @@ def deep_pieces(time: Pieces, last: Pieces, kernels: tuple[Cycles, Cycles], deep
     """One piece whose kernels are loaded in so many parts of their depth: its input is loaded and its sums are stored
     once. ``last``: with the last part alone; ``kernels``: of every part, and of that."""
     own, end = time.products + time.array, last.products + last.array
-    more = (deep - 2) * np.maximum(own, kernels[0]) + np.maximum(own, kernels[1])
+    more = (deep - 2) * np.maximum(own, kernels[0] + FETCHED) + np.maximum(own, kernels[1] + FETCHED)
     first = (time.begin - own, time.free - own)
     array = ((deep - 1) * time.products + last.products, (deep - 1) * time.array + last.array)
     return Pieces(last.total + more, *array, time.store, *first, time.load, end, time.unread, last.last)
@@ -117,20 +120,20 @@ def last_part(time: LayerTime) -> LayerTime:
 
 
 def kept_pieces(
-    time: Pieces, last: Pieces, kernels: tuple[Cycles, Cycles], parts: int, reads: Cycles, own: int
+    time: Pieces, last: Pieces, kernels: tuple[Cycles, Cycles], parts: int, reads: Cycles
 ) -> Pieces:
     """One piece whose kernels come in so many parts of their maps: its input is loaded once and stays, and while a part
     is multiplied, the kernels of the next are loaded, and the results of the one before leave. ``last``: with the last
-    part alone; ``kernels``: of every part, and of that. ``own``: cycles until an instruction is fetched. A pool beside
-    it reads before its kernels, so that these need what the first product leaves.
+    part alone; ``kernels``: of every part, and of that, which are fetched behind results that leave. A pool beside it
+    reads before its kernels, so that these need what the first product leaves.
     """
     product, leaves, asked = time.products + time.array, time.total - time.begin, kernels[parts == 2]
     start, read = time.begin - product, np.minimum(product, asked)
-    begin = start + np.maximum(product, asked + 2 * own)
-    least = np.maximum(product, leaves + 2 * own)
-    between = (np.maximum(least, one + 3 * own) for one in kernels)
+    begin = start + np.maximum(product, asked + FETCHED)
+    least = np.maximum(product, leaves + FETCHED)
+    between = (np.maximum(least, one + 2 * FETCHED) for one in kernels)
     inner = sum((number * one for number, one in zip((parts - 3, 1), between, strict=True)), start * 0)
-    ends, out = np.maximum(last.products + last.array, leaves + own), last.total - last.begin
+    ends, out = np.maximum(last.products + last.array, leaves + FETCHED), last.total - last.begin
     return Pieces(
         begin + (inner if parts > 2 else 0) + ends + out,
         (parts - 1) * time.products + last.products,
@@ -141,7 +144,7 @@ def kept_pieces(
         time.load,
         ends,
         time.unread,
-        ends + out + reads + time.unread,
+        ends + out - FETCHED + reads + time.unread,
     )
 
 
@@ -216,5 +219,5 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
         np.where(single, best.load, load),
         np.where(single, best.ends, ends),
         np.where(single, best.unread, unread),
-        best.count,
+        np.where(single, best.count, np.max([one.count for one in every], axis=0)),
     )

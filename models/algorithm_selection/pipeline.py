@@ -86,9 +86,8 @@ def layer_times(
         runs = cut.parts[1]
     if cut.kept:
         assert kernels is not None and less is not None
-        own = fetch_cycles(MOVE_WORDS)
         every = [
-            [kept_pieces(*two, (kernels, less), cut.parts[1], reads, own) for two in zip(*both, strict=True)]
+            [kept_pieces(*two, (kernels, less), cut.parts[1], reads) for two in zip(*both, strict=True)]
             for both in zip(every, ends, strict=True)
         ]
         ends, runs = every, 1
@@ -138,6 +137,7 @@ def _every(
 ) -> list[list[Pieces]]:
     """A part of the kernels under each dataflow, in every number of pieces."""
     every: list[list[Pieces]] = [[] for _ in dataflows]
+    answers = _answers(layer, algorithm, arrays, engines, cut)
     for count in cut.counts:
         heights = (cut.bands // count, cut.bands // count + 1)
         streams = [
@@ -155,7 +155,7 @@ def _every(
             images = 1 if layer.fully_connected else layer.images
             edge = _edge(layer, arrays, cut, single=count * images == 1)
             calls = piece_product(layer, algorithm, dataflow, heights[0], cut)[3]
-            given = (images, (count, cut.bands), first, calls, streams, products, engines, edge, cut.stays)
+            given = (images, (count, cut.bands), first, calls, streams, products, answers, edge)
             found.append(_pieces(*given, KERNEL_FETCH if cut.followed else 1))
     if cut.flattened:  # Maps that are read channel by channel are not loaded ahead.
         every = [[one._replace(load=np.zeros_like(one.load)) for one in found] for found in every]
@@ -174,7 +174,19 @@ def kernel_time(
         streamed = matrices * side * side - (side * side - TAPS) + side * side + TURN
     else:
         streamed = taps * depth * lines
-    return streamed + 2 * lines + 2 * (HAND_OVER + engines.dram_latency)
+    return streamed + HAND_OVER + engines.dram_latency + scale_time(layer, arrays, engines, cut)
+
+
+def scale_time(layer: OverlayLayer, arrays: Arrays, engines: Engines, cut: Cut) -> Cycles:
+    """Cycles until biases and factors of a part are in."""
+    return 2 * arrays.lines(layer.part_maps(cut.parts, last=cut.last[1])) + HAND_OVER + engines.dram_latency
+
+
+def transform_hides(algorithm: Algorithm) -> int:
+    """Cycles of a load that kernels do not wait for, since their transform gives on while it takes none: the mean over
+    when the load may come."""
+    gives = (TILE[algorithm] + 2) ** 2 if algorithm in TILE else TAPS
+    return (gives - TAPS) * (gives - TAPS + 1) // (2 * gives)
 
 
 def _deep(layer: OverlayLayer, algorithm: Algorithm, cut: Cut) -> tuple[int, int]:
@@ -216,17 +228,27 @@ def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
 
 def _reads(layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut) -> Cycles:
     """Cycles in which a layer's whole input is read, and kernels are not: none in which DRAM answers."""
-    if cut.flattened:
-        channels = layer.in_channels // cut.flattened
-        return np.asarray(layer.images * cut.flattened * arrays.lines(channels), np.int64)
     whole = _input(layer, algorithm, cut.bands, arrays, engines, cut)
     images = 1 if layer.fully_connected else layer.images
-    return np.asarray(images * _asked(whole, engines, cut.stays), np.int64)
+    return np.asarray(images * _asked(whole, _answers(layer, algorithm, arrays, engines, cut)), np.int64)
 
 
-def _asked(load: Cycles, engines: Engines, stays: bool) -> Cycles:
-    """Cycles of a load in which it asks DRAM: none of maps that stay on the chip."""
-    return np.zeros_like(load) if stays else load - HAND_OVER - engines.dram_latency
+def _asked(load: Cycles, answers: Cycles | None) -> Cycles:
+    """Cycles of a load in which it asks DRAM, but for those in which that ``answers``: none of maps that stay on the
+    chip."""
+    return np.zeros_like(load) if answers is None else load - answers
+
+
+def _answers(
+    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
+) -> Cycles | None:
+    """Cycles of a load in which DRAM is not asked: while it answers, while the last tile of a transform leaves, and
+    while maps come channel by channel. None of maps that stay on the chip: all of them."""
+    if cut.stays:
+        return None
+    streams = layer.images if cut.flattened else 1
+    tail = (TILE[algorithm] + 2) ** 2 + TURN if algorithm in TILE else 0
+    return streams * (HAND_OVER + engines.dram_latency) + tail + restored_time(layer, arrays, cut)
 
 
 def _pieces(
@@ -236,9 +258,8 @@ def _pieces(
     calls: int,
     streams: Sequence[tuple[Cycles, Cycles]],
     products: Sequence[tuple[Cycles, Cycles]],
-    engines: Engines,
+    answers: Cycles | None,
     edge: Cycles | int,
-    stays: bool,
     fetched: int,
 ) -> Pieces:
     """All pieces: the first is loaded, the last stored, and between them the slowest of three engines counts.
@@ -255,12 +276,12 @@ def _pieces(
     last_out = both[high[-1]][2] + edge
     if count * images == 1:
         begin, ends = start + both[0][1], both[0][1]
-        free = begin - _asked(first_in, engines, stays)
+        free = begin - _asked(first_in, answers)
         total = begin + last_out
     else:
         first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
         begin = start + np.maximum(first, np.maximum(second, fetch) + fetched * own)
-        free = begin - _asked(first_in, engines, stays) - _asked(second, engines, stays)
+        free = begin - _asked(first_in, answers) - _asked(second, answers)
         total = begin
         three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
         inner = Counter({one: images * number for one, number in Counter(three).items()})
@@ -275,7 +296,7 @@ def _pieces(
         sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
     )
     store = np.maximum(0, last_out - own)
-    unread, load = start if stays else 0, start - fetch
+    unread, load = start - _asked(first_in, answers), start - fetch
     found = np.broadcast_arrays(total, eq9, array, store, begin, free, load, ends, unread, total)
     return Pieces(*(np.asarray(one, np.int64) for one in found))
 

@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
-from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, LayerTime, hidden, late, leaving
+from mapper.models.algorithm_selection.layer_time import (
+    FETCHED,
+    Arrays,
+    Cycles,
+    LayerTime,
+    hidden,
+    late,
+    leaving,
+)
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.pipeline import (
-    MOVE_WORDS,
     Cut,
     kernel_time,
     layer_times,
@@ -25,19 +32,19 @@ from mapper.models.algorithm_selection.pipeline import (
     piece_product,
     pool_time,
     rest_time,
-    restored_time,
+    scale_time,
+    transform_hides,
     unread_time,
 )
-from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 
 
 @dataclass(frozen=True, eq=False)
 class RunningTime:
     """A layer under one algorithm and dataflow: its ``own`` cycles, and cycles [S] until its ``kernels`` are in, less
-    those before its first product in which nothing else is read: of pools, of its input in another order, and of its
-    first piece where the input stays on the chip. ``beside``: cycles of a
+    those before its first product in which nothing else is read, of pools and of its input. ``beside``: cycles of a
     pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``. ``reading``: it is a
-    max pool, or there is none. ``once``: its kernels come in one part."""
+    max pool, or there is none. ``once``: its kernels come in one part. ``hides``: cycles of a load that their transform
+    hides, as it goes on giving. ``alone``: those that it waits for its kernels where nothing runs before."""
 
     own: LayerTime
     kernels: Cycles
@@ -45,6 +52,8 @@ class RunningTime:
     shared: Cycles
     reading: bool = True
     once: bool = True
+    hides: int = 0
+    alone: Cycles | int = 0
 
 
 def running_times(
@@ -113,7 +122,8 @@ def _either(kept: NDArray[np.bool_], moved: RunningTime, stayed: RunningTime) ->
     """A layer whose input stays on the chip on some arrays. It begins beside no pool, as none is between."""
     both = zip(vars(moved.own).values(), vars(stayed.own).values(), strict=True)
     own = LayerTime(*(np.where(kept, stay, move) for move, stay in both))
-    return replace(moved, own=own, kernels=np.where(kept, stayed.kernels, moved.kernels))
+    alone = np.where(kept, stayed.alone, moved.alone)
+    return replace(moved, own=own, kernels=np.where(kept, stayed.kernels, moved.kernels), alone=alone)
 
 
 @dataclass(frozen=True)
@@ -146,25 +156,30 @@ def _timed(
     place: _Place, algorithm: Algorithm, dataflows: Sequence[Dataflow], arrays: Arrays, engines: Engines
 ) -> list[RunningTime]:
     layer, cut, none = place.layer, place.cut, np.zeros(len(arrays.rows), np.int64)
+    adding = [*takewhile(lambda pool: pool.left, place.pools)]  # A max pool waits until kernels are in.
     kernels = none
     if engines.kernels:
         kernels = kernel_time(layer, algorithm, arrays, engines, cut)
-        adding = [*takewhile(lambda pool: pool.left, place.pools)]  # A max pool waits until kernels are in.
         kernels = kernels - sum((unread_time(pool, arrays, engines) for pool in adding), none)
-        if len(adding) == len(place.pools):
-            kernels = kernels - restored_time(layer, arrays, cut)
     every = layer_times(layer, algorithm, dataflows, arrays, engines, cut)
     once = cut.parts == (1, 1)
+    hides = transform_hides(algorithm)
     if not place.beside:
-        read = int(engines.kernels)
-        return [RunningTime(own, kernels - read * own.unread, none, none, once=once) for own in every]
+        read = int(engines.kernels and len(adding) == len(place.pools))
+        left = [kernels - read * own.unread for own in every]
+        first = scale_time(layer, arrays, engines, cut) + FETCHED
+        alone = [int(engines.kernels) * (FETCHED + np.maximum(first, one)) for one in left]
+        return [
+            RunningTime(own, asked, none, none, True, once, hides, wait)
+            for own, asked, wait in zip(every, left, alone, strict=True)
+        ]
     pool, many = place.pools[-1], none if arrays.least is None else _ranges(arrays)
     rest = np.maximum(0, rest_time(pool, arrays, engines))
     found = []
     for own in every:
         beside = np.minimum(rest, own.begin if pool.left else own.free)
         shared = none if pool.left else np.where(many, 0, beside)
-        found.append(RunningTime(own, kernels, beside, shared, not pool.left, once))
+        found.append(RunningTime(own, kernels, beside, shared, not pool.left, once, hides))
     return found
 
 
@@ -210,7 +225,7 @@ def waiting(
     DRAM takes to answer its first load; below 0: by which it begins before the last piece of the layer before is
     stored, or the pool between them is done. The layer before was ``held`` up, and kernels were read meanwhile."""
     if before is None or at not in network.running.ahead:
-        return np.maximum(0, time.kernels - _answering(network, at))
+        return np.asarray(time.alone, np.int64)
     kernels = _late(time, before) - held
     if overlaps(network, at) and at in network.running.overlapping:
         assert network.machine.engines is not None
@@ -221,20 +236,11 @@ def waiting(
     return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)
 
 
-def _answering(network: OverlayNetwork, at: int) -> int:
-    """Cycles in which DRAM answers a layer's first load and kernels are read, less those of fetching the first
-    instruction. Maps that are read channel by channel are loaded piece by piece."""
-    engines = network.machine.engines
-    assert engines is not None
-    if not engines.kernels or at in dict(network.running.flattened):
-        return 0
-    return HAND_OVER + engines.dram_latency - fetch_cycles(MOVE_WORDS)
-
-
 def _late(time: RunningTime, before: RunningTime) -> Cycles:
     """What a layer's kernels take longer than the one before, and a pool beside that, leave them. They are read in the
     last run of that, when the pool is over if there are several."""
-    return np.asarray(late(time.kernels, before.own) + before.shared * before.once, np.int64)
+    kernels = time.kernels - time.hides * (before.own.count - 1)
+    return np.asarray(late(kernels, before.own) + before.shared * before.once, np.int64)
 
 
 def held_up(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime) -> Cycles:

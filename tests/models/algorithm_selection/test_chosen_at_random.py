@@ -73,3 +73,29 @@ def test_the_last_part_of_uneven_maps_takes_less(tmp_path: Path) -> None:
     for array in ((32, 64), (27, 106)):
         steps, said = _both(net, output, tmp_path, array, choices)
         assert not beyond(steps, said)
+
+
+def test_kernels_that_a_pool_waits_for_are_fetched_behind_the_first_product(tmp_path: Path) -> None:
+    """Nothing of them is read while conv1's input is on its way."""
+    net = NetworkBuilder("late", 832, 6, 6)
+    wide, narrow = (net.convolution(net.input, f"conv{at}", maps, 1) for at, maps in ((1, 704), (2, 128)))
+    joined = net.concatenation("concat1", [wide, narrow])
+    plain = net.convolution(joined, "conv3", 384, 1)
+    pooled = net.convolution(net.pool(joined, "pool1", 3, 1, 1), "conv4", 64, 1)
+    output = net.concatenation("concat2", [plain, pooled])
+    choices = {"conv2": Choice("im2col", "IS"), "conv3": Choice("im2col", "NS")}
+    steps, said = _both(net, output, tmp_path, (48, 87), choices)
+    assert not beyond(steps, said)
+
+
+def test_parts_of_the_depth_are_fetched_behind_the_product_before(tmp_path: Path) -> None:
+    """Kernels of few rows, which the array waits for."""
+    net = NetworkBuilder("deep", 8, 12, 12)
+    flat = net.apply("Flatten", "flat", net.convolution(net.input, "conv1", 4, 3, pad=1))
+    output = net.linear(net.linear(flat, "gemm1", 576, 64), "gemm2", 64, 10)
+    machine = _machine()
+    assert machine.engines is not None and machine.engines.buffers is not None
+    buffers = machine.engines.buffers.model_copy(update={"kernel": 64 * 128 * 2})
+    machine = machine.model_copy(update={"engines": machine.engines.model_copy(update={"buffers": buffers})})
+    steps, said = _both(net, output, tmp_path, (16, 64), {}, machine)
+    assert not beyond(steps, said)
