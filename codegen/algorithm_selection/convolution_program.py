@@ -26,7 +26,15 @@ from mapper.codegen.algorithm_selection.load_program import (
     scale_load,
 )
 from mapper.codegen.algorithm_selection.path import grid_path, tile_path
-from mapper.codegen.algorithm_selection.piece import Part, Piece, groups_of, kernel_parts, part_step, pieces
+from mapper.codegen.algorithm_selection.piece import (
+    Part,
+    Piece,
+    covers,
+    groups_of,
+    kernel_parts,
+    part_step,
+    pieces,
+)
 from mapper.codegen.algorithm_selection.pool_program import check_pooled, pooled_move, results_of
 from mapper.codegen.algorithm_selection.store_program import plain, positions, store
 from mapper.models.algorithm_selection.control.sequence import (
@@ -264,9 +272,9 @@ def _products(
             by_group.setdefault(one.output_column, []).append(one)
     cleared = False
     for group in by_group.values():
-        covers = patched and part.begins
-        first = next((one for one in group if _covers(step, one)), None) if covers else None
-        if covers and first is None and not cleared:
+        opens = patched and part.begins
+        first = next((one for one in group if covers(step, one)), None) if opens else None
+        if opens and first is None and not cleared:
             cleared = True
             nothing = Path(0, (Level(step.output_columns, 1), Level(rows, 0)), (0, 0))
             grid = grid_path(rows, step.output_columns)
@@ -362,15 +370,6 @@ def _stores(step: ConvolutionStep, target: Region, image: int, zero: int) -> Ite
     rows, size = math.prod(_output(step)), target.walk.height * target.walk.width
     for one in range(rows // size):
         yield store(target, image * (rows // size) + one, one * size, rows, 1, zero)
-
-
-def _covers(step: ConvolutionStep, call: GemmCall) -> bool:
-    """Whether a patch reaches every output position."""
-    assert call.patch is not None and call.shift is not None
-    return all(
-        shift <= 0 and shift + extent >= out
-        for shift, extent, out in zip(call.shift, call.patch, step.shape.output_size, strict=True)
-    )
 
 
 def _output(step: ConvolutionStep) -> tuple[int, int]:

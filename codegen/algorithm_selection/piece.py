@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, convolution_step
+from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.overlay.on_the_way import Pooled
 from mapper.workloads.nest.layer_nest import Convolution
 
@@ -46,38 +47,54 @@ class Piece:
 @dataclass(frozen=True)
 class Part:
     """Of a layer whose kernels do not fit the buffer: maps ``first`` to ``end`` (of ``maps``) and rows ``top`` to
-    ``bottom`` of the kernel matrix. Sums of rows but the last stay where they are. ``kept``: the whole input is one
-    piece, and stays in its buffer for all parts."""
+    ``bottom`` of the kernel matrix. ``begins`` and ``ends``: it is the first, or the last, of the depth; sums of all
+    but the last stay where they are. ``kept``: the whole input is one piece, and stays in its buffer for all parts."""
 
     first: int
     end: int
     maps: int
     top: int
     bottom: int
-    rows: int
+    begins: bool
+    ends: bool
     kept: bool = False
-
-    @property
-    def begins(self) -> bool:
-        return self.top == 0
-
-    @property
-    def ends(self) -> bool:
-        return self.bottom == self.rows
 
 
 def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], kept: bool = False) -> tuple[Part, ...]:
     """So many parts of the kernels' depth and of their maps, as even as they can be. Depth is cut where one product
-    makes a piece, or into taps of kn2row; a part has whole groups. ``kept``: for each the input is still there."""
+    makes a piece, or into taps of kn2row, of which those with one that reaches every output come first, so that no sums
+    are cleared before; a part has whole groups. ``kept``: for each the input is still there."""
     maps, rows, groups = step.shape.out_channels, step.weight_rows, step.shape.groups
     if groups > 1 or step.m or step.shape.batch > 1:
         parts = (1, parts[1])
     wide = -(-groups // parts[1]) * (maps // groups) if groups > 1 else -(-maps // parts[1])
     deep = -(-rows // parts[0])
+    covering = {
+        one.weight_row // deep * deep for one in step.calls if one.patch is not None and covers(step, one)
+    }
+    tops = sorted(range(0, rows, deep), key=lambda top: top not in covering)
     return tuple(
-        Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows, kept)
+        Part(
+            first,
+            min(maps, first + wide),
+            maps,
+            top,
+            min(rows, top + deep),
+            top == tops[0],
+            top == tops[-1],
+            kept,
+        )
         for first in range(0, maps, wide)
-        for top in range(0, rows, deep)
+        for top in tops
+    )
+
+
+def covers(step: ConvolutionStep, call: GemmCall) -> bool:
+    """Whether a patch reaches every output position."""
+    assert call.patch is not None and call.shift is not None
+    return all(
+        shift <= 0 and shift + extent >= out
+        for shift, extent, out in zip(call.shift, call.patch, step.shape.output_size, strict=True)
     )
 
 
