@@ -27,6 +27,7 @@ from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.sim.algorithm_selection.agreement import beyond
 from mapper.sim.algorithm_selection.rtl.network import report_rtl
 from mapper.sim.algorithm_selection.running import report_running
@@ -130,6 +131,30 @@ def test_products_of_many_groups_wait_until_all_of_them_are_fetched(tmp_path: Pa
     )["steps"]
     said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
     assert not beyond({one["name"]: one["cycles"] for one in steps}, said)
+
+
+@pytest.mark.parametrize("op", ["Sigmoid", "HardSwish", "Tanh"])
+def test_a_layer_runs_on_the_overlay_and_its_activation_without_a_unit_beside_it(
+    op: str, tmp_path: Path
+) -> None:
+    net = NetworkBuilder("gated", 3, 9, 8)
+    x = net.convolution(
+        net.apply(op, "gate", net.convolution(net.input, "conv1", 6, 3, pad=1)), "conv2", 4, 1
+    )
+    (tmp_path / "gated.onnx").write_bytes(net.model(x, 4).SerializeToString())
+    given = load_layers(str(tmp_path / "gated.onnx"))
+    assert [one.op for one in given.layers[0].merged] == [op]
+    network = ordered(given, posed(given).machine)
+    problem = posed(network)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    kept = limits(problem.network, selection)
+    sequence = selection_control(network, problem.network, selection)
+    made = json.loads(overlay_files(sequence, network, limits=kept)["overlay.json"])
+    ran = {one["name"]: one["cycles"] for one in made["steps"]}
+    assert [*ran] == ["conv1", "conv2"]
+    found = report_running(problem, selection, network, ran)
+    assert found["agrees"] and [one["op"] for one in found["host"]] == [op]
 
 
 @pytest.mark.parametrize("objective", ["latency", "edp"])
