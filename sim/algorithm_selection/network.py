@@ -90,7 +90,7 @@ class Overlay:
         """Run all steps, handing out what each layer of the array did."""
         for step, layer in zip(self.control.steps, self.network.layers, strict=True):
             kernels = self.numbers.layers[layer.name].kernels
-            if not isinstance(step, ConvolutionStep) and layer.work == "fully_connected":
+            if not isinstance(step, ConvolutionStep) and layer.work in ("fully_connected", "convolution"):
                 self._store(layer.output, self._product(layer))
                 continue
             if not isinstance(step, ConvolutionStep) or layer.work == "average_pool":
@@ -104,7 +104,7 @@ class Overlay:
             self._store(step.output, finished(layer, _channels_first(sums, layer), self.numbers))
 
     def _product(self, layer: NetworkLayer) -> Integers:
-        """A fully connected layer beside the array."""
+        """A convolution or a fully connected layer beside the array."""
         shape = layer_shape(layer)
         step = convolution_step(layer.name, shape, Choice("im2col", "NS"))
         data = self._restored(layer.inputs[0])[0].astype(np.int64) - self.numbers.zero(layer.inputs[0].memory)

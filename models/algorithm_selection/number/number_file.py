@@ -7,13 +7,14 @@ import io
 import math
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from mapper.models.algorithm_selection.control.sequence import layer_shape
 from mapper.models.algorithm_selection.number.network_number import (
     Format,
     Integers,
@@ -23,6 +24,7 @@ from mapper.models.algorithm_selection.number.network_number import (
 )
 from mapper.models.algorithm_selection.number.own import CONSTANTS
 from mapper.workloads.document import InputError, validation_error
+from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
 Word = Annotated[int, Field(ge=-(1 << 40), le=1 << 40, strict=True)]
@@ -101,13 +103,21 @@ def _layer_document(own: LayerNumbers, work: str) -> dict[str, Any]:
     return {**found, "table": own.table.reshape(-1).tolist(), "places": list(own.table.shape[1:])}
 
 
-def host_constants(network: LayerNetwork, numbers: NetworkNumbers) -> bytes:
-    """The constants of all layers but products, as numpy's archive of arrays."""
+def host_constants(network: LayerNetwork, numbers: NetworkNumbers, ran: Container[str]) -> bytes:
+    """What is the host's, as numpy's archive of arrays: the constants of all layers but products, and of products that
+    are not among those that ``ran`` on the array the kernels, biases and factors."""
     assert numbers.weights is not None
     arrays = {f"constant/{at}": numbers.weights[name] for at, name in enumerate(_constants(network))}
+    for at, layer in enumerate(_products_beside(network, ran)):
+        own = numbers.layers[layer.name]
+        arrays |= {f"product/{at}/{name}": getattr(own, name) for name in ("kernels", "bias", "factor")}
     held = io.BytesIO()
     np.savez(held, **arrays)  # type: ignore[arg-type]
     return held.getvalue()
+
+
+def _products_beside(network: LayerNetwork, ran: Container[str]) -> list[NetworkLayer]:
+    return [layer for layer in network.layers if layer.work in PRODUCTS and layer.name not in ran]
 
 
 def _constants(network: LayerNetwork) -> dict[str, tuple[int, ...]]:
@@ -140,6 +150,8 @@ def read_numbers(
     if found.layers.keys() != {layer.name for layer in network.layers} or not tensors <= found.formats.keys():
         raise InputError(source, "numbers", "are not those of the network's layers; generate it again")
     none = np.zeros((0, 0, 0, 1), np.int64)
+    weights, beside = _read_constants(network, constants, _products_beside(network, products), source)
+    products = {**products, **beside}
     layers: dict[str, LayerNumbers] = {}
     for name, own in found.layers.items():
         given = (none, np.array(own.bias, np.int64), np.array(own.factor, np.int64))
@@ -152,7 +164,6 @@ def read_numbers(
         if len(own.times) not in (0, operands) or len(own.zeros) not in (0, operands + 1):
             raise InputError(source, f"numbers.layers.{layer.name[:60]}", "has not a number for each operand")
     formats = {name: Format(one.scale, one.zero, one.offset) for name, one in found.formats.items()}
-    weights = _read_constants(network, constants, source)
     return NetworkNumbers(layers, formats, weights, found.origin, found.exact)
 
 
@@ -169,8 +180,10 @@ def _table(own: _Layer, layer: NetworkLayer, source: str) -> Integers | None:
     return np.array(own.table, np.int64).reshape(256, *own.places)
 
 
-def _read_constants(network: LayerNetwork, data: bytes, source: str) -> dict[str, npt.NDArray[Any]]:
-    found = {}
+def _read_constants(
+    network: LayerNetwork, data: bytes, beside: Sequence[NetworkLayer], source: str
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, tuple[Integers, Integers, Integers]]]:
+    found, products = {}, {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             if sum(member.file_size for member in packed.infolist()) > LARGEST_BYTES:
@@ -181,6 +194,18 @@ def _read_constants(network: LayerNetwork, data: bytes, source: str) -> dict[str
                 if values.shape != shape or values.dtype.kind not in "fiub":
                     raise ValueError
                 found[name] = values
+            for at, layer in enumerate(beside):
+                own = [np.asarray(held[f"product/{at}/{name}"]) for name in ("kernels", "bias", "factor")]
+                sizes = _product_sizes(layer_shape(layer))
+                if [one.shape for one in own] != sizes or any(one.dtype.kind != "i" for one in own):
+                    raise ValueError
+                products[layer.name] = (own[0].astype(np.int64), own[1], own[2])
     except _UNREADABLE:
         raise InputError(source, "", "holds no constants of the network; generate it again") from None
-    return found
+    return found, products
+
+
+def _product_sizes(shape: Convolution) -> list[tuple[int, ...]]:
+    """Of kernels, biases and factors."""
+    maps = (shape.out_channels,)
+    return [(*shape.kernel, shape.in_channels // shape.groups, *maps), maps, maps]

@@ -16,7 +16,7 @@ from mapper.models.algorithm_selection.overlay.network import (
     Store,
 )
 from mapper.models.algorithm_selection.overlay.on_the_way import pooled
-from mapper.models.algorithm_selection.overlay.running import Running, running
+from mapper.models.algorithm_selection.overlay.running import Running, first_channel, lying, running
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 
@@ -27,6 +27,7 @@ REASONS = {
     "batch_normalization": "scales elements on their way, which takes no time",
     "elementwise": "is done on elements on their way, which takes no time of its own",
     "concatenation": "is what its producers store side by side",
+    "convolution": "reads maps of another shape than those that lie in DRAM",
 }
 
 
@@ -78,7 +79,7 @@ def overlay_network(network: LayerNetwork, machine: OverlayMachine) -> OverlayNe
 
 class _Builder:
     def __init__(self, network: LayerNetwork, machine: OverlayMachine) -> None:
-        self.given, self.machine = network, machine
+        self.given, self.machine, self.lies = network, machine, lying(network)
         self.layers: list[OverlayLayer] = []
         self.stores: list[_Open] = []
         self.host: list[HostLayer] = []
@@ -155,7 +156,8 @@ class _Builder:
             raise InputError(
                 self.given.name, layer.name, f"is a {layer.op}, which the overlay has no algorithm for"
             )
-        return layer.work == "convolution"
+        apart = self.machine.engines is not None and first_channel(layer.inputs[0], self.lies) is None
+        return layer.work == "convolution" and not apart
 
     def _stream(self, layer: NetworkLayer) -> _Stream:
         if self._runs(layer):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_tensor_value_info
 from typer.testing import CliRunner
 
 import mapper as api
@@ -72,6 +73,35 @@ def test_a_network_in_floats_with_layers_beside_the_overlay_is_near_to_onnxrunti
     image = np.random.default_rng(1).integers(-127, 128, (1, 3, 8, 7)).astype(np.float32) / 128
     made, wanted = generated(path).run(image), on_onnxruntime(path, image)
     assert np.abs(made - wanted).max() < 0.1 * np.abs(wanted).max()
+
+
+def test_a_convolution_of_rows_that_become_maps_runs_beside_the_overlay(tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    sizes = {"w": (96, 12), "k": (5, 6, 3, 3), "l": (4, 5, 1, 1)}
+    weights = [
+        onnx.numpy_helper.from_array(random.standard_normal(size).astype(np.float32) / 4, name)
+        for name, size in sizes.items()
+    ]
+    weights.append(onnx.numpy_helper.from_array(np.array([1, 6, 4, 4]), "shape"))
+    nodes = [
+        make_node("Gemm", ["x", "w"], ["a"], "fc1", transB=1),
+        make_node("Reshape", ["a", "shape"], ["b"]),
+        make_node("Conv", ["b", "k"], ["c"], "conv1", pads=[1] * 4),
+        make_node("Conv", ["c", "l"], ["y"], "conv2"),
+    ]
+    given, made = (
+        make_tensor_value_info(name, 1, size) for name, size in (("x", (1, 12)), ("y", (1, 4, 4, 4)))
+    )
+    path = tmp_path / "rows.onnx"
+    onnx.save(
+        make_model(make_graph(nodes, "rows", [given], [made], weights), opset_imports=[make_opsetid("", 13)]),
+        path,
+    )
+    row = random.integers(-127, 128, (1, 12)).astype(np.float32) / 128
+    found = generated(path)
+    results, wanted = found.run(row), on_onnxruntime(path, row)
+    assert np.abs(results - wanted).max() < 0.1 * np.abs(wanted).max()
+    assert "conv1" in found.notes[0] and "conv2" not in found.notes[0]
 
 
 def test_what_meets_a_constant_runs_from_its_tables(tmp_path: Path) -> None:

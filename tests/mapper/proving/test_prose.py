@@ -36,7 +36,7 @@ SAID = {
         "20 boxes of shapes",
         "arrays of 576 to 6084 x 1 to 10: at least 608 cycles",
     ),
-    "selection, engines": ("no selection has a latency of less than 6,942 cycles", "49 boxes of shapes"),
+    "selection, engines": ("no selection has a latency of less than 7,009 cycles", "49 boxes of shapes"),
     "pbqp": (
         "less than 5 in all",
         "3 vertices, 2 edges",

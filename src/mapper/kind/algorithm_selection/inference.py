@@ -109,7 +109,7 @@ def run_files(
         **operator_structure(network),
     }
     text = json.dumps(document, allow_nan=False, indent=1) + "\n"
-    return {NETWORK: text, CONSTANTS: host_constants(network, numbers)}
+    return {NETWORK: text, CONSTANTS: host_constants(network, numbers, overlay.names)}
 
 
 def load_overlay(folder: Path) -> OverlayInference:
