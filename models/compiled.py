@@ -102,11 +102,11 @@ class Compiled:
             **self._options, **options,
         )  # fmt: skip
         try:
-            return made(twin)
+            return _of_types_alone(made(twin))
         except RuntimeError:
             # No folder of numba's can be written: machine code lives as long as this process.
             numba.config.CACHE_DIR = _own_folder()
-            return made(twin)
+            return _of_types_alone(made(twin))
 
     def _missed(self, compile_here: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
         """What to call with ``arguments``, for which there is no machine code in this process."""
@@ -154,6 +154,23 @@ def _is_of_numbers(declared: Any) -> bool:
     if get_origin(declared) is tuple:
         return all(map(_is_of_numbers, get_args(declared)))
     return hasattr(declared, "_fields") and all(map(_is_of_numbers, get_type_hints(declared).values()))
+
+
+def _of_types_alone(dispatcher: Any) -> Any:
+    """The dispatcher, of which compiled callers get one function for all values of a type.
+
+    Numba itself compiles another for every number and truth value that stands in a call, and for every function that
+    hands it on.
+    """
+    asked, types = dispatcher.get_call_template, import_module("numba.core.types")
+
+    def by_types(places: tuple[Any, ...], names: dict[str, Any]) -> Any:
+        return asked(
+            tuple(map(types.unliteral, places)), {name: types.unliteral(one) for name, one in names.items()}
+        )
+
+    dispatcher.get_call_template = by_types
+    return dispatcher
 
 
 def _numba() -> Any:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import namedtuple
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,6 +133,18 @@ def test_only_what_is_on_disk_is_read_beforehand() -> None:
 def _never(counts: Any) -> None:
     while counts[0] >= 0:
         counts[0] += 1
+
+
+def test_numbers_that_stand_in_calls_share_one_function() -> None:
+    types: Any = import_module("numba.core.types")
+    part = compiled(_raised)._part
+    for by in (1, 2):
+        part.get_call_template((types.int64, types.literal(by)), {})
+    assert part.signatures == [(types.int64, types.int64)]
+
+
+def _raised(count: int, by: int) -> int:
+    return count + by
 
 
 def test_what_asks_no_clock_is_given_up() -> None:
