@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
@@ -16,14 +18,23 @@ ENOUGH = 40_000
 """Conflicts: about five times what it takes."""
 
 
-def asked(ii: int, seconds: float = 0.0) -> Contradiction:
-    machine = load_machine("srp-2x4")[0]
+def asked(ii: int, seconds: float = 0.0, kernel: str = "conv3x3", array: str = "srp-2x4") -> Contradiction:
+    machine = load_machine(array)[0]
     assert isinstance(machine, CgraMachine)
-    return Contradiction(loop_document(ModuloProblem(load_kernel("conv3x3")[0], machine)), ii, seconds)
+    return Contradiction(loop_document(ModuloProblem(load_kernel(kernel)[0], machine)), ii, seconds)
 
 
-def test_an_interval_with_a_schedule_is_not() -> None:
-    assert not asked(4).found(2_000, Effort())
+@pytest.mark.parametrize(
+    ("kernel", "array", "ii"),
+    [
+        ("gemm", "srp-2x2", 3),
+        ("gemm", "srp-2x2", 4),
+        ("dot", "srp-2x2", 3),
+        pytest.param("conv3x3", "srp-2x4", 4, marks=pytest.mark.slow),
+    ],
+)
+def test_an_interval_with_a_schedule_is_not(kernel: str, array: str, ii: int) -> None:
+    assert not asked(ii, kernel=kernel, array=array).found(2_000, Effort())
 
 
 def test_an_interval_without_is_and_what_was_learnt_is_kept_from_one_time_to_the_next() -> None:

@@ -39,7 +39,7 @@ def check(graph: DataflowGraph, machine: CgraMachine, above: int, most_free: int
         assert outcome.mapping is None or verify(posed, outcome.mapping).broken == ()
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(derandomize=True, deadline=None, max_examples=10)
 @given(graphs(3), machines(2), st.integers(0, 2))
 def test_a_plain_search_agrees_on_what_has_a_schedule(
     graph: DataflowGraph, machine: CgraMachine, above: int
@@ -47,7 +47,7 @@ def test_a_plain_search_agrees_on_what_has_a_schedule(
     check(graph, machine, above, 2)
 
 
-@settings(derandomize=True, deadline=None, max_examples=14)
+@settings(derandomize=True, deadline=None, max_examples=7)
 @given(graphs(3), sharing(2), st.integers(0, 2))
 def test_a_plain_search_agrees_where_pes_share_registers(
     graph: DataflowGraph, machine: CgraMachine, above: int

@@ -101,6 +101,7 @@ def test_fewest_dsps_hold_the_throughput(mapper: Any) -> None:
     assert part["certificate"]["value"] == part["cost"]["dsps"]
 
 
+@pytest.mark.slow
 def test_a_small_overlay_runs_as_verilog_word_for_word(mapper: Any, tmp_path: Path) -> None:
     solution = tmp_path / "mnist.json"
     answer(mapper, "solve", "mnist-tcpa", "--arch", "dynamap-u200", "--max-pes", "16", "-o", str(solution))
