@@ -28,6 +28,9 @@ SECTIONS = [
     "A real case",
     "Exercises",
 ]
+LONG = ("trace_partition",)
+"""Lessons that take many seconds: they run in `make slow`."""
+RUN = [pytest.param(one, marks=pytest.mark.slow if one in LONG else ()) for one in LESSONS]
 NAMES = ("wrong_verdict", "right_verdict", "fast_verdict", "speedup")
 DRIVER = f"""
 import json, runpy, sys
@@ -46,20 +49,20 @@ def outcome(lesson: str) -> tuple[str, dict[str, Any]]:
     return "\n".join(printed), json.loads(last)
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", RUN)
 def test_a_lesson_refutes_its_first_formulation(lesson: str) -> None:
     printed, values = outcome(lesson)
     assert values["wrong_verdict"]
     assert values["wrong_verdict"][0] in printed
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", RUN)
 def test_the_check_accepts_the_right_and_the_fast_formulation(lesson: str) -> None:
     _, values = outcome(lesson)
     assert values["right_verdict"] == values["fast_verdict"] == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", RUN)
 def test_the_measured_difference_is_printed_as_a_ratio(lesson: str) -> None:
     printed, values = outcome(lesson)
     assert values["speedup"] > 0
