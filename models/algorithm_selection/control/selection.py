@@ -27,6 +27,9 @@ def selection_control(network: LayerNetwork, overlay: OverlayNetwork, selection:
     }
     kept = frozenset(name for at in selection.on_chip for name in tensors[at])
     engines = overlay.machine.engines
+    if engines is not None:  # What the host makes lies as the 3-D tensor, too.
+        made_here = [name for layer in network.layers for name, _ in layer.outputs]
+        stores = dict.fromkeys(made_here) | stores
     made = control(network, selection.array, choices, stores, kept)
     return made if engines is None else replace(made, wires=engines.block_wires)
 
