@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.pipeline import one_array, pool_time
-from mapper.models.algorithm_selection.running_cost import one_after_another, running_time_at
-from mapper.models.algorithm_selection.timing import HAND_OVER
+from mapper.models.algorithm_selection.running_cost import one_after_another, piece_passes, running_time_at
+from mapper.models.algorithm_selection.timing import product_fetch
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:
         shared, begin, free = (int(one[0]) for one in (now.shared, now.own.begin, now.own.free))
         reads = begin - free
         if at + 1 in network.running.ahead:
-            reads = min(reads, int(now.own.load[0]) - HAND_OVER - engines.dram_latency)
+            choice = selection.choices[at]
+            calls = piece_passes(network, at, choice.algorithm, choice.dataflow, choice.parts)[0][3]
+            reads = min(reads, int((now.own.load - now.own.unread)[0]) + product_fetch(calls))
         found[at] = reads if shared else 0
     return found

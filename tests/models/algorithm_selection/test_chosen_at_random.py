@@ -108,3 +108,15 @@ def test_taps_that_reach_every_output_come_first(tmp_path: Path) -> None:
     choices = {"conv1": Choice("kn2row", "IS")}
     steps, said = _both(net, output, tmp_path, (16, 64), choices, _machine(kernel=64 * 128 * 2))
     assert not beyond(steps, said)
+
+
+def test_a_pool_is_held_up_by_all_of_the_first_load_of_the_layer_beside_it(tmp_path: Path) -> None:
+    """36 products are fetched while 360 rows of tiles are loaded; the pool waits for these alone."""
+    net = NetworkBuilder("held", 1, 20, 14)
+    first = net.convolution(net.input, "conv1", 1, 3, pad=1)
+    pool, wide = net.pool(net.input, "pool1", 3, 1), net.convolution(net.input, "conv2", 64, 3)
+    both = net.concatenation("concat1", [wide, net.convolution(pool, "conv3", 33, 3, pad=1)])
+    joined = net.concatenation("concat2", [both, net.convolution(first, "conv4", 1, 3)])
+    choices = {"conv1": Choice("im2col", "IS"), "conv2": Choice("winograd-4x4", "NS")}
+    steps, said = _both(net, joined, tmp_path, (16, 64), choices)
+    assert not beyond(steps, said)
