@@ -128,7 +128,8 @@ MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initiali
            "energy_pj")
 ENGINES = ("pes", "dram_latency", "short_passes", "block_wires", "fill_and_drain", "pools", "kernels", "overlap",
            "kernel_parts", "inputs_ahead", "pools_on_the_way", "pools_first", "buffers", "board", "given", "ahead",
-           "overlapping", "beside", "between", "flattened", "direct", "fully_connected", "pooled", "max_pools")
+           "overlapping", "beside", "between", "resumed", "flattened", "direct", "fully_connected", "pooled",
+           "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -163,13 +164,13 @@ class Engines:
     def __init__(self, given, layers, stream, large):
         old = dict.fromkeys(("kernel_parts", "inputs_ahead", "pools_on_the_way", "pools_first"), False)
         # As in documents before these fields were.
-        given = old | {"block_wires": 1, "pooled": [], "direct": []} | given
+        given = old | {"block_wires": 1, "pooled": [], "direct": [], "resumed": []} | given
         (pes, self.latency, self.short, self.wires, self.ends, self.pools, self.kernels, self.overlap, self.more,
-         self.inputs, way, order, room, board, outside, ahead, early, beside, between, flat, direct, full, pooled,
-         maxima) = fields(given, *ENGINES)  # fmt: skip
+         self.inputs, way, order, room, board, outside, ahead, early, beside, between, resumed, flat, direct, full,
+         pooled, maxima) = fields(given, *ENGINES)  # fmt: skip
         self.memo, self.large = {}, large  # F(4,3) is there: its sums have 36 bits.
         typed(bool, self.short, self.ends, self.pools, self.kernels, self.overlap, self.more, self.inputs, way, order)
-        typed(list, outside, ahead, early, beside, between, flat, direct, full, pooled, maxima)
+        typed(list, outside, ahead, early, beside, between, resumed, flat, direct, full, pooled, maxima)
         positions = [*outside, *ahead, *early, *direct, *full, *(one[0] for one in (*flat, *maxima))]
         [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1), whole(self.wires, 1, 2)
         sizes = [whole(one, 1) for one in chain(*(one[1:6] for one in (*flat, *maxima)))]
@@ -181,6 +182,13 @@ class Engines:
         need(0 not in ahead and {*early, *self.among} <= {*ahead} and not {*early} & {*self.among} and follow
              and len({pool for _, pool in between}) == len(between) and all(sizes) and all(self.among.values()),
              "positions and sizes of engines are no such", "malformed")  # fmt: skip
+        self.resumed = {}  # First layers after a stop, behind what adds.
+        for at, pool, reads in resumed:
+            typed(bool, reads)
+            self.resumed[whole(at, 0, len(layers) - 1)] = maxima[whole(pool, 0, len(maxima) - 1)], reads
+        adding = all(one[0] == max(0, at - 1) and one[6] for at, (one, _) in self.resumed.items())
+        need(adding and not {*self.resumed} & {*ahead} and len(self.resumed) == len(resumed),
+             "no such layers behind stops", "malformed")  # fmt: skip
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
         self.flat, self.maxima, self.direct, self.matrices = dict(flat), maxima, sorted({*direct}), {}
         need({*direct} <= {*ahead} and not {*direct} & {*early, *self.among, *self.flat}, "no such maps", "malformed")
@@ -544,11 +552,21 @@ class Engines:
         kernels -= self.unread(at, lanes, unread) if self.kernels else 0
         single = deep == runs == more == 1  # Else the next kernels are read in the last run, when no pool is left.
         shared = shared if (low1, low2) == (high1, high2) and single else 0
-        alone = self.OWN + max(self.scales(at, name, lanes, more) + self.OWN, kernels)  # Where nothing runs before.
+        alone = self.stopped(at, self.scales(at, name, lanes, more), kernels, begin, lanes)
         gives = (TILE[name] + 2) ** 2 if name in TILE else 9  # A transform gives on while it is not given.
         hides = (gives - 9) * (gives - 8) // (2 * gives)
         return (total, last, reads + unread, kernels, store, begin, beside, shared, first, tail, single,
-                hides, pieces - 1, alone * self.kernels)  # fmt: skip
+                hides, pieces - 1, alone)  # fmt: skip
+
+    def stopped(self, at, scales, kernels, begin, lanes):
+        # Where nothing runs before a layer it waits for its kernels; behind what adds they are read as that leaves, and
+        # a layer that does not read it begins meanwhile.
+        waits = (self.OWN + max(scales + self.OWN, kernels)) * self.kernels
+        if at not in self.resumed or not self.pools or not self.overlap:
+            return waits
+        (_, _, channels, _, _, last, _), reads = self.resumed[at]
+        rest = max(0, last * up(channels, lanes) + self.HAND_OVER + 1 - self.OWN)
+        return max(0, kernels - rest) * self.kernels if reads else max(waits - rest - self.OWN, -begin)
 
     def held(self, before, now):  # How long a store holds a layer up, which begins early: the next kernels are read.
         free, late = before[4] + min(now[8], before[9]) * self.inputs, self.late(before, now)

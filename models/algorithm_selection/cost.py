@@ -150,7 +150,7 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         if machine.engines is not None:
             compute, initialise, load, weights, pool = _running(network, at, *next(timed), selection.array)
             if weights < 0:  # Its beginning hides so much of the store before, or of a pool.
-                if at in network.running.beside:
+                if at in network.running.beside or at in {first for first, *_ in network.running.resumed}:
                     pools += weights
                 else:
                     layers[-1] = replace(layers[-1], load=layers[-1].load + weights)

@@ -129,12 +129,13 @@ def _either(kept: NDArray[np.bool_], moved: RunningTime, stayed: RunningTime) ->
 @dataclass(frozen=True)
 class _Place:
     """A layer, how it is ``cut``, the ``pools`` between it and the one before, and whether it begins ``beside`` the
-    last of these."""
+    last of these; where the overlay stopped before it, what adds between the stop and it, and whether it reads that."""
 
     layer: OverlayLayer
     cut: Cut
     pools: tuple[Pool, ...]
     beside: bool
+    resumed: tuple[Pool, bool] | None = None
 
 
 def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int, kept: bool) -> _Place:
@@ -144,7 +145,12 @@ def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int, k
         pools = tuple(running.pools[pool] for layer, pool in running.between if layer == at)
     beside = bool(pools) and overlaps(network, at)
     cut = replace(cut_of(network, at, algorithm, parts), stays=kept)
-    return _Place(network.layers[at], cut, pools, beside)
+    resumed = None
+    if engines is not None and engines.pools and engines.overlap:
+        resumed = next(
+            ((running.pools[pool], reads) for one, pool, reads in running.resumed if one == at), None
+        )
+    return _Place(network.layers[at], cut, pools, beside, resumed)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -168,10 +174,11 @@ def _timed(
         read = int(engines.kernels and len(adding) == len(place.pools))
         left = [kernels - read * own.unread for own in every]
         first = scale_time(layer, arrays, engines, cut) + FETCHED
-        alone = [int(engines.kernels) * (FETCHED + np.maximum(first, one)) for one in left]
         return [
-            RunningTime(own, asked, none, none, True, once, hides, wait)
-            for own, asked, wait in zip(every, left, alone, strict=True)
+            RunningTime(
+                own, asked, none, none, True, once, hides, _alone(place, own, asked, first, arrays, engines)
+            )
+            for own, asked in zip(every, left, strict=True)
         ]
     pool, many = place.pools[-1], none if arrays.least is None else _ranges(arrays)
     rest = np.maximum(0, rest_time(pool, arrays, engines))
@@ -181,6 +188,22 @@ def _timed(
         shared = none if pool.left else np.where(many, 0, beside)
         found.append(RunningTime(own, kernels, beside, shared, not pool.left, once, hides))
     return found
+
+
+def _alone(
+    place: _Place, own: LayerTime, kernels: Cycles, first: Cycles, arrays: Arrays, engines: Engines
+) -> Cycles:
+    """Cycles that a layer waits for its kernels where the overlay stops before it; its factors are in after ``first``.
+    Behind what adds, kernels are read while the last maps of that leave, and a layer that does not read these begins
+    meanwhile (below 0)."""
+    read = int(engines.kernels)
+    waits = read * (FETCHED + np.maximum(first, kernels))
+    if place.resumed is None:
+        return np.asarray(waits, np.int64)
+    pool, reads = place.resumed
+    rest = np.maximum(0, rest_time(pool, arrays, engines))
+    hidden = np.maximum(waits - rest - FETCHED, -own.begin)
+    return np.asarray(read * np.maximum(0, kernels - rest) if reads else hidden, np.int64)
 
 
 def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int = 1) -> Cut:

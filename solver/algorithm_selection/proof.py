@@ -297,6 +297,7 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "overlapping": sorted(running.overlapping),
         "beside": sorted(running.beside),
         "between": [list(one) for one in running.between],
+        "resumed": [list(one) for one in running.resumed],
         "flattened": [list(one) for one in running.flattened],
         "direct": sorted(running.direct),
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],

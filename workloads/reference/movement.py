@@ -25,9 +25,7 @@ def moved(layer: NetworkLayer, data: Data, weights: Tensors) -> tuple[Data, ...]
     if operator.op == "Transpose":
         return (data.transpose(operator.integers("perm", tuple(reversed(range(data.ndim))))),)
     if operator.op == "Split":
-        axis = operator.integer("axis")
-        ends = np.cumsum([sizes[axis] for _, sizes in layer.outputs])[:-1]
-        return tuple(np.split(data, ends, axis))
+        return _split(layer, data)
     if operator.op == "Slice":
         return (_cut(layer, data),)
     if operator.op == "Pad":
@@ -44,7 +42,7 @@ def has_movement(layer: NetworkLayer) -> bool:
     """Whether ``moved`` knows the operator's type and the way it is used."""
     operator = layer.operator
     if operator.op == "Split":
-        return len(layer.outputs) == len(operator.outputs)
+        return len(layer.outputs) >= len(operator.outputs) - 1
     if operator.op == "Slice":
         return operator.has("starts")
     if operator.op == "Pad":
@@ -52,6 +50,15 @@ def has_movement(layer: NetworkLayer) -> bool:
     if operator.op in ("Resize", "Upsample"):
         return nearest_places(operator, layer.inputs[0].shape, layer.output_shape) is not None
     return operator.op in ("Transpose", "Expand", "Tile")
+
+
+def _split(layer: NetworkLayer, data: Data) -> tuple[Data, ...]:
+    """The parts that are read; one that nobody reads has what is left."""
+    axis, sizes = layer.operator.integer("axis"), dict(layer.outputs)
+    left = data.shape[axis] - sum(shape[axis] for shape in sizes.values())
+    lengths = [sizes[name][axis] if name in sizes else left for name in layer.operator.outputs]
+    parts = np.split(data, np.cumsum(lengths)[:-1], axis)
+    return tuple(one for name, one in zip(layer.operator.outputs, parts, strict=True) if name in sizes)
 
 
 def _cut(layer: NetworkLayer, data: Data) -> Data:

@@ -45,7 +45,9 @@ class Running:
     maps of so many positions channel by channel. ``overlapping``: they begin while the layer right before them stores,
     as they do not read its results. ``between``: pools (by position) that run between a layer and the one before;
     ``beside``: layers that begin while the last of these still runs, whose results they do not read. ``direct``: they
-    read the map that the layer right before them makes, which nobody else reads, so that it may stay on the chip."""
+    read the map that the layer right before them makes, which nobody else reads, so that it may stay on the chip.
+    ``resumed``: the first layers after a stop that follow an average or an addition, that one, and whether they read
+    what it makes."""
 
     pools: tuple[Pool, ...] = ()
     ahead: frozenset[int] = frozenset()
@@ -55,6 +57,7 @@ class Running:
     between: tuple[tuple[int, int], ...] = ()
     beside: frozenset[int] = frozenset()
     direct: frozenset[int] = frozenset()
+    resumed: tuple[tuple[int, int, bool], ...] = ()
 
 
 def running(
@@ -67,7 +70,8 @@ def running(
     overlapping: set[int] = set()
     between: list[tuple[int, int]] = []
     aliased, lies = joined(network), lying(network)
-    last, first, follows = 0, 0, False
+    resumed: list[tuple[int, int, bool]] = []
+    last, first, follows, since = 0, 0, False, 0
     stored: set[str] = set()
     for layer in network.layers:
         at = position.get(layer.name)
@@ -79,6 +83,8 @@ def running(
                 between += [(at, pool) for pool in range(first, len(found))]
                 if layer.inputs[0].memory not in stored:
                     overlapping.add(at)
+            elif not apart and len(found) > since and found[-1].left:
+                resumed.append((at, len(found) - 1, layer.inputs[0].memory in stored))
             last, first, follows = at, len(found), not apart
             stored = _inside(layer.output, aliased)
             continue
@@ -91,15 +97,15 @@ def running(
         elif averages(layer) or adds(layer) or activates(layer):
             found.append(_summed(layer, last))
         elif not is_joined(layer, aliased):
-            follows = False
+            follows, since = False, len(found)
     inputs = network.operators.inputs
     readers = [one.memory for layer in network.layers for one in layer.inputs]
     given, flattened = set(), []
     for layer in network.layers:
         if layer.name not in position:
             continue
-        memory = layer.inputs[0].memory
-        if memory in inputs and readers.count(memory) == 1:
+        memory, part = layer.inputs[0].memory, layer.inputs[0].shape != lies[layer.inputs[0].memory]
+        if memory in inputs and readers.count(memory) == 1 and not (part and layer.work == "convolution"):
             given.add(position[layer.name])
         size = math.prod(network.operators.tensors[memory][2:])
         if layer.work == "fully_connected" and size > 1:
@@ -107,7 +113,7 @@ def running(
     begin = frozenset(overlapping) - {at for at, _ in flattened}
     after = {at for at, _ in between}
     direct = _direct(network, position) & ahead - {at for at, _ in flattened}
-    follow = (tuple(flattened), begin - after, tuple(between), begin & after, direct)
+    follow = (tuple(flattened), begin - after, tuple(between), begin & after, direct, tuple(resumed))
     return Running(tuple(found), frozenset(ahead), frozenset(given), *follow)
 
 

@@ -120,3 +120,21 @@ def test_a_pool_is_held_up_by_all_of_the_first_load_of_the_layer_beside_it(tmp_p
     choices = {"conv1": Choice("im2col", "IS"), "conv2": Choice("winograd-4x4", "NS")}
     steps, said = _both(net, joined, tmp_path, (16, 64), choices)
     assert not beyond(steps, said)
+
+
+def test_kernels_of_the_first_layer_are_read_while_an_average_before_it_leaves(tmp_path: Path) -> None:
+    net = NetworkBuilder("averaged", 3, 24, 16)
+    output = net.convolution(net.pool(net.input, "pool1", 2, 2, mean=True), "conv1", 9, 1)
+    steps, said = _both(net, output, tmp_path, (5, 40), {"conv1": Choice("im2col", "NS")})
+    assert not beyond(steps, said)
+
+
+def test_the_first_layer_after_a_stop_begins_while_an_addition_leaves_that_it_does_not_read(
+    tmp_path: Path,
+) -> None:
+    net = NetworkBuilder("meanwhile", 2, 20, 20)
+    added = net.apply("Add", "add1", net.apply("Tanh", "tanh1", net.input), net.input)
+    both = [net.convolution(net.input, "conv1", 5, 1), net.convolution(added, "conv2", 7, 1)]
+    output = net.concatenation("concat1", both)
+    steps, said = _both(net, output, tmp_path, (8, 40), {"conv1": Choice("im2col", "IS")})
+    assert not beyond(steps, said)

@@ -133,6 +133,29 @@ def test_products_of_many_groups_wait_until_all_of_them_are_fetched(tmp_path: Pa
     assert not beyond({one["name"]: one["cycles"] for one in steps}, said)
 
 
+def test_half_of_the_network_s_input_lies_as_the_whole_does(tmp_path: Path) -> None:
+    given, made = (make_tensor_value_info(name, 1, (1, maps, 14, 14)) for name, maps in (("x", 8), ("y", 5)))
+    kernels = make_tensor("k", 1, [5, 4, 3, 3], [1.0] * 180)
+    nodes = [
+        make_node("Split", ["x"], ["a", "b"], axis=1),
+        make_node("Conv", ["b", "k"], ["y"], "conv1", pads=[1] * 4),
+    ]
+    model = make_model(
+        make_graph(nodes, "half", [given], [made], [kernels]), opset_imports=[make_opsetid("", 13)]
+    )
+    (tmp_path / "half.onnx").write_bytes(model.SerializeToString())
+    network = load_layers(str(tmp_path / "half.onnx"))
+    problem = replace(posed(network), array=(4, 32))
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    selection = replace(selection, choices=(Choice("im2col", "NS"),))
+    kept = limits(problem.network, selection)
+    sequence = selection_control(network, problem.network, selection)
+    steps = json.loads(overlay_files(sequence, network, limits=kept)["overlay.json"])["steps"]
+    ran = {one["name"]: one["cycles"] for one in steps}
+    assert report_running(problem, selection, network, ran)["agrees"]
+
+
 @pytest.mark.parametrize("op", ["Sigmoid", "HardSwish", "Tanh"])
 def test_a_layer_runs_on_the_overlay_and_its_activation_without_a_unit_beside_it(
     op: str, tmp_path: Path

@@ -203,6 +203,7 @@ def test_what_is_merged_follows_on_each_element(save_model: SaveModel) -> None:
         [node("Transpose", ["x"], ["y"])],
         [node("Split", ["x"], ["a", "b"], axis=2), node("Add", ["a", "b"], ["y"])],
         [node("Split", ["x"], ["a", "b"], axis=1), node("Max", ["a", "b"], ["y"])],
+        [node("Split", ["x"], ["a", "b"], axis=2), node("Relu", ["b"], ["y"])],
         [node("Pad", ["x", "pads"], ["y"])],
         [node("Slice", ["x", "begin", "end", "axes", "step"], ["y"])],
         [node("Tile", ["x", "times"], ["y"])],
