@@ -192,10 +192,7 @@ class Engines:
         self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
         self.flat, self.maxima, self.direct, self.matrices = dict(flat), maxima, sorted({*direct}), {}
         need({*direct} <= {*ahead} and not {*direct} & {*early, *self.among, *self.flat}, "no such maps", "malformed")
-        self.way = {whole(one[0], 0, len(layers) - 1): self.pool(one[1:], layers[one[0]]) for one in pooled}
         need(not pooled or (way and self.pools), "pools take no results on their way", "malformed")
-        need(all(at not in self.full and {*layers[at]["algorithms"]} <= {"im2col", "kn2row"} for at in self.way),
-             "a pool takes results row by row", "malformed")  # fmt: skip
         self.early, self.beside = ({*early}, {*beside}) if self.overlap else (set(), set())
         for at in self.full:
             sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
@@ -212,6 +209,10 @@ class Engines:
         while lanes <= self.most and self.fits(lanes):
             lanes *= 2
         self.most, self.banks = lanes // 2 if lanes > 2 else 0, max(2, lanes // 2)
+        self.way, tiled = {}, {one[0]: [name for name in layers[whole(one[0], 0, len(layers) - 1)]["algorithms"]
+                               if name in TILE and self.counts(one[0], name, 1)[1]] for one in pooled}  # fmt: skip
+        need(not {*tiled} & self.full and not any(tiled.values()), "a pool takes results row by row", "malformed")
+        self.way = {one[0]: self.pool(one[1:], layers[one[0]]) for one in pooled}
 
     def pool(self, given, layer):  # Its window, stride, padding above and left, and its map with all padding.
         high, wide, stride, above, _, rows, columns = [whole(one) for one in given]

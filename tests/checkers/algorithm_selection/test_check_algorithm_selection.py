@@ -28,6 +28,7 @@ from mapper.solver.algorithm_selection import proof as producer
 from mapper.solver.algorithm_selection.catalogue import METHODS
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, digest
+from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 from tests.solver.algorithm_selection.random_selection import problems
@@ -93,6 +94,22 @@ def test_a_network_of_the_catalogue_is_certified(machine: str, slack: int | None
     assert made["claim"]["status"] == ("infeasible" if slack == 90 else "optimal")
     assert VERDICT(made)[1:2] == ("certified",)
     assert len(json.dumps(made)) < 100_000
+
+
+@pytest.mark.parametrize("first", ["a pool on the way", "an average after a stop"])
+def test_networks_that_random_ones_have_shown_are_certified(first: str, tmp_path: Path) -> None:
+    """Kernels of 130 channels and 5 x 5 taps are too deep for Winograd, so that a pool takes their results."""
+    net = NetworkBuilder("shown", 130, 19, 9)
+    if first == "a pool on the way":
+        x = net.pool(net.convolution(net.input, "conv1", 64, 5, pad=2), "pool1", 2, 1)
+    else:
+        x = net.convolution(net.pool(net.input, "pool1", 2, 1, mean=True), "conv1", 8, 1)
+    (tmp_path / "net.onnx").write_bytes(net.model(net.convolution(x, "conv2", 9, 1), 9).SerializeToString())
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    network = overlay_network(load_layers(str(tmp_path / "net.onnx")), machine)
+    assert (network.layers[0].pooled is not None) == (not network.running.resumed)
+    assert _status(_proof(SelectionProblem(network, max_pes=64))) == "certified"
 
 
 def test_the_program_itself_certifies_a_proof(tmp_path: Path) -> None:
@@ -315,6 +332,7 @@ NUMBERS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "kernels ahead of the first layer": (("engines", "ahead", 0), 0),
     "DRAM that answers before it is asked": (("engines", "dram_latency"), -1),
     "buffers of less than no words": (("engines", "buffers", "input"), -1),
+    "a first layer behind what adds nothing": (("engines", "resumed"), [[0, 0, True]]),
     "a map read channel by channel of none": (("engines", "flattened", 0, 1), 0),
     "a map that stays in less than no words": (("engines", "buffers", "tensor"), -1),
     "a map that stays before the first layer": (("engines", "direct"), [0]),
