@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from mapper.models.algorithm_selection.layer_time import FETCHED
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.pipeline import one_array, pool_time
 from mapper.models.algorithm_selection.running_cost import one_after_another, piece_passes, running_time_at
-from mapper.models.algorithm_selection.timing import product_fetch
+from mapper.models.algorithm_selection.timing import HAND_OVER, product_fetch
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,17 @@ def _waiting_pool(network: OverlayNetwork, at: int) -> str | None:
 def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:
     """By layers that begin beside a pool that reads: for how many cycles the pool is held up, as maps that are loaded
     are read first. The layer ends so many cycles later after the pool's beginning than after its end. Where kernels are
-    loaded ahead after its first product, they wait for the pool, and the layer's second load for them."""
+    loaded ahead after its first product, they wait for the pool, and the layer's second load for them; a small pool has
+    asked for all of its pixels by then."""
     engines, found = network.machine.engines, {}
     assert engines is not None
     for at in network.running.beside:
         now = running_time_at(network, at, selection.choices[at], selection.array, selection.on_chip)
         shared, begin, free = (int(one[0]) for one in (now.shared, now.own.begin, now.own.free))
         reads = begin - free
-        if at + 1 in network.running.ahead:
+        pool = network.running.pools[dict(network.running.between)[at]]
+        asks = int((pool.last * one_array(selection.array).lines(pool.channels))[0])
+        if at + 1 in network.running.ahead or asks <= 2 * FETCHED + HAND_OVER + engines.dram_latency:
             choice = selection.choices[at]
             calls = piece_passes(network, at, choice.algorithm, choice.dataflow, choice.parts)[0][3]
             reads = min(reads, int((now.own.load - now.own.unread)[0]) + product_fetch(calls))
