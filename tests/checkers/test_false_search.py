@@ -62,6 +62,7 @@ GAPS = (
 )
 
 
+@pytest.mark.slow
 def test_a_branch_and_bound_that_charges_the_noc_for_gaps_is_refuted(
     wrong: Wrong, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ SECTIONS = [
     "A real case",
     "Exercises",
 ]
-LONG = ("trace_partition",)
+LONG = ("hierarchy", "trace_partition")
 """Lessons that take many seconds: they run in `make slow`."""
 RUN = [pytest.param(one, marks=pytest.mark.slow if one in LONG else ()) for one in LESSONS]
 NAMES = ("wrong_verdict", "right_verdict", "fast_verdict", "speedup")

@@ -111,7 +111,9 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow if one == "a timeline" else ()) for one in PROBLEMS]
+)
 def test_branch_and_bound_and_brute_force_agree_and_what_they_find_runs(name: str) -> None:
     posed = PROBLEMS[name]
     one, other = BRANCH_AND_BOUND.search(posed, Effort()), BRUTE_FORCE.search(posed, Effort())
