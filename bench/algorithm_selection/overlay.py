@@ -19,7 +19,7 @@ from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 from mapper.workloads.source import load_layers
 
-NETWORKS = ("lenet5", "cifar10", "squeezenet", "googlenet", "inception-v4", "resnet50")
+NETWORKS = ("lenet5", "cifar10", "squeezenet", "googlenet", "shufflenet", "inception-v4", "resnet50")
 
 
 def main() -> None:

@@ -18,7 +18,10 @@ TOUR = ROOT / "docs" / "tour.md"
 README = PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("page", "least"), [(PAGE, 10), (TOUR, 20)], ids=["README", "tour"])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [pytest.param(PAGE, 10, id="README"), pytest.param(TOUR, 20, id="tour", marks=pytest.mark.slow)],
+)
 def test_every_command_of_the_page_runs_and_shows_its_figures(
     page: Path,
     least: int,

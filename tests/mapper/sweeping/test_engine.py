@@ -331,6 +331,7 @@ def test_ctrl_c_ends_a_sweep_on_a_cluster_with_the_machines_that_are_done(tmp_pa
     assert len(kept) >= 6 * len(done)
 
 
+@pytest.mark.slow
 def test_a_machine_that_takes_its_workers_down_costs_its_own_row_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -91,6 +91,7 @@ def test_a_plan_keeps_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "s.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_the_command_says_what_a_sweep_of_ten_thousand_points_would_take() -> None:
     fields = yaml.safe_load(preset_text("dmazerunner-256-fine") or "")
     rf, spm = (
