@@ -22,7 +22,6 @@ from mapper.models.algorithm_selection.layout import (
 from mapper.models.algorithm_selection.mapping import Selection, stored_format
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, Share, Store
-from mapper.models.algorithm_selection.pipeline import one_array
 from mapper.models.algorithm_selection.product import cycles, product, utilisation
 from mapper.models.algorithm_selection.resource import OverlaySize, overlay_size
 from mapper.models.algorithm_selection.running_cost import (
@@ -30,6 +29,7 @@ from mapper.models.algorithm_selection.running_cost import (
     one_after_another,
     pools_after,
 )
+from mapper.models.algorithm_selection.stream_time import one_array
 
 
 @dataclass(frozen=True)

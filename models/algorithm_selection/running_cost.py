@@ -24,10 +24,10 @@ from mapper.models.algorithm_selection.layer_time import (
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.running import Pool
-from mapper.models.algorithm_selection.pipeline import (
+from mapper.models.algorithm_selection.pipeline import layer_times
+from mapper.models.algorithm_selection.stream_time import (
     Cut,
     kernel_time,
-    layer_times,
     one_array,
     piece_product,
     pool_time,

@@ -18,7 +18,7 @@ from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.layer_cause import causes
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.order import ordered
-from mapper.models.algorithm_selection.pipeline import one_array, pool_time
+from mapper.models.algorithm_selection.stream_time import one_array, pool_time
 from mapper.sim.algorithm_selection.agreement import beyond
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
