@@ -131,9 +131,7 @@ def _piece(step: ConvolutionStep, first: int, end: int) -> Piece:
     own = convolution_step(
         step.name, part, Choice(step.algorithm, step.dataflow), load=step.load, relu=step.relu
     )
-    own = replace(own, weight_address=step.weight_address, input=step.input, output=step.output)
-    own = replace(own, channel=step.channel)
-    return Piece(own, 0, begin, first)
+    return Piece(_placed(own, step, step.weight_address), 0, begin, first)
 
 
 def _reach(shape: Convolution, first: int, end: int) -> tuple[int, int]:
@@ -156,7 +154,11 @@ def part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
     shape = replace(step.shape, out_channels=part.end - part.first)
     choice = Choice(step.algorithm, step.dataflow)
     own = convolution_step(step.name, shape, choice, load=step.load, relu=step.relu)
-    address = step.weight_address + part.first
+    return _placed(own, step, step.weight_address + part.first)
+
+
+def _placed(own: ConvolutionStep, step: ConvolutionStep, address: int) -> ConvolutionStep:
+    """What is cut of a layer reads and writes where that does."""
     return replace(own, weight_address=address, input=step.input, output=step.output, channel=step.channel)
 
 

@@ -31,12 +31,13 @@ from mapper.models.algorithm_selection.control.sequence import Control, Convolut
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.number.seeded import SCALES, seeded_numbers
 from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, pools
+from mapper.models.algorithm_selection.overlay.separate import UNITS
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
 DRAM_LATENCY = 32
 """Cycles from an address to its words."""
-MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip", "LeakyRelu")
+MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", *UNITS)
 """What requantisation does besides: factors and addends per map, ReLU, and LeakyReLU as the last."""
 
 

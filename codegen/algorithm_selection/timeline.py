@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 from mapper.codegen.algorithm_selection.instruction import TILES, Engine, Gemm, Instruction, Move
 from mapper.models.algorithm_selection.timing import (
+    FETCHED,
     HAND_OVER,
-    fetch_cycles,
     gemm_cycles,
     move_cycles,
     product_fetch,
     stream_cycles,
 )
 
-MOVE_WORDS = 80
 Interval = tuple[int, int]
 
 
@@ -99,7 +98,7 @@ class _Run:
     def slots(self, instructions: Sequence[Instruction]) -> list[Slot]:
         ready = 0
         for at, one in enumerate(instructions):
-            ready += product_fetch(len(one.calls)) if isinstance(one, Gemm) else fetch_cycles(MOVE_WORDS)
+            ready += product_fetch(len(one.calls)) if isinstance(one, Gemm) else FETCHED
             start = max([ready, *(self._end(engine) for engine in {one.engine, *one.waits})])
             self._begin(at, one, start)
             ready = start

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mapper.models.algorithm_selection.layer_time import FETCHED
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.running_cost import one_after_another, piece_passes, running_time_at
 from mapper.models.algorithm_selection.stream_time import one_array, pool_time
-from mapper.models.algorithm_selection.timing import HAND_OVER, product_fetch
+from mapper.models.algorithm_selection.timing import FETCHED, HAND_OVER, product_fetch
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
-from mapper.models.algorithm_selection.timing import fetch_cycles
+from mapper.models.algorithm_selection.timing import FETCHED
 
 Cycles = NDArray[np.int64]
-FETCHED = fetch_cycles(78)
-"""Cycles until an instruction of a mover is fetched."""
 
 
 @dataclass(frozen=True, eq=False)

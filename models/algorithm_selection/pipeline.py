@@ -27,7 +27,6 @@ from mapper.models.algorithm_selection.layer_time import (
 )
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.stream_time import (
-    MOVE_WORDS,
     Cut,
     answers_time,
     asked_time,
@@ -39,7 +38,7 @@ from mapper.models.algorithm_selection.stream_time import (
     product_time,
     reads_time,
 )
-from mapper.models.algorithm_selection.timing import fetch_cycles, product_fetch
+from mapper.models.algorithm_selection.timing import FETCHED, product_fetch
 
 KERNEL_FETCH = 5
 """Instructions of a mover that take as long to fetch as the next kernels, which wait for their biases, and a load."""
@@ -158,7 +157,7 @@ def _pieces(
     for its ``calls`` to be fetched, as does every other from when the one before began. ``edge``: what the last piece's
     store takes longer than others of its height. ``fetched``: for how many instructions the second load waits."""
     count, bands = cut
-    own, fetch = fetch_cycles(MOVE_WORDS), product_fetch(calls)
+    own, fetch = FETCHED, product_fetch(calls)
     start = np.maximum(first_in, fetch)
     both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
     high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.layer_time import (
-    FETCHED,
     Arrays,
     Cycles,
     LayerTime,
@@ -36,6 +35,7 @@ from mapper.models.algorithm_selection.stream_time import (
     transform_hides,
     unread_time,
 )
+from mapper.models.algorithm_selection.timing import FETCHED
 
 
 @dataclass(frozen=True, eq=False)

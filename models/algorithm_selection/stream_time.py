@@ -16,9 +16,8 @@ from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, up
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.running import Pool
-from mapper.models.algorithm_selection.timing import HAND_OVER, TURN, block_rows, fetch_cycles
+from mapper.models.algorithm_selection.timing import FETCHED, HAND_OVER, TURN, block_rows
 
-MOVE_WORDS = 78
 TAPS = 9
 POOL = 2
 """Cycles in which the last pixel passes the pooling units behind the requantisers."""
@@ -100,7 +99,7 @@ def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
 def rest_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
     """Cycles of the last stream of a pool, beside which a layer that does not read it may begin."""
     answers = 0 if pool.left else engines.dram_latency
-    return pool.last * arrays.lines(pool.channels) + HAND_OVER + 1 + answers - fetch_cycles(MOVE_WORDS)
+    return pool.last * arrays.lines(pool.channels) + HAND_OVER + 1 + answers - FETCHED
 
 
 def unread_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:

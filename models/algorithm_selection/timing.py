@@ -30,6 +30,11 @@ def fetch_cycles(words: int) -> int:
     return 2 + -(-words // FETCH)
 
 
+MOVE_WORDS = 80
+FETCHED = fetch_cycles(MOVE_WORDS)
+"""Cycles until an instruction of a mover is fetched."""
+
+
 def product_fetch(calls: int) -> int:
     """Cycles from handing over one instruction until so many products of the next can begin."""
     return calls * fetch_cycles(CALL_WORDS) + fetch_cycles(GEMM_WORDS)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.models.algorithm_selection.number.average import counts, mean_shift
-from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
+from mapper.models.algorithm_selection.overlay.separate import UNITS
+from mapper.models.algorithm_selection.timing import FETCHED, HAND_OVER
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 from mapper.workloads.network.quantisation import CHAIN, CONSTANT, INTEGER, REQUANTISE
 from mapper.workloads.network.work import ACTIVATIONS
 
-MOVE_WORDS = 80
 CHUNKS, CHUNKED = 4, 1024
 """Into how many parts averages and additions are cut, from how many loaded pixels on."""
 
@@ -164,7 +164,7 @@ def adds(layer: NetworkLayer) -> bool:
 
 def activates(layer: NetworkLayer) -> bool:
     """Whether the requantisers can do a layer by itself: an activation, or integers of another scale."""
-    own = layer.work == "activation" and layer.op in ("Relu", "Clip", "LeakyRelu")
+    own = layer.work == "activation" and layer.op in UNITS
     limits = layer.op in (REQUANTISE, f"{INTEGER}Relu", f"{INTEGER}Clip")
     return (own or limits) and len(layer.output_shape) == 4
 
@@ -215,7 +215,7 @@ def _summed(layer: NetworkLayer, after: int) -> Pool:
     streams = shape[0] * each * sum(_rectangles(layer, part) for part in cut)
     pixels = shape[0] * positions * _taken(layer) + parts[-1]
     # What is loaded after a part has begun to leave is fetched while nothing else is loaded.
-    more = HAND_OVER + 1 + fetch_cycles(MOVE_WORDS) * (shape[0] * len(cut) - 1)
+    more = HAND_OVER + 1 + FETCHED * (shape[0] * len(cut) - 1)
     return Pool(layer.name, after, pixels, shape[1], streams, more, parts[-1], parts[-1])
 
 

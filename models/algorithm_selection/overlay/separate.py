@@ -9,6 +9,7 @@ from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, Net
 from mapper.workloads.network.work import ACTIVATIONS
 
 UNITS = frozenset({"Relu", "Clip", "LeakyRelu"})
+"""Activations that requantisers make."""
 
 
 def separated(network: LayerNetwork) -> LayerNetwork:

@@ -26,6 +26,7 @@ from mapper.kind.algorithm_selection.part import limits
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.layer_cause import causes
+from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.order import ordered
 from mapper.sim.algorithm_selection.agreement import beyond
@@ -43,6 +44,21 @@ def posed(network: LayerNetwork, max_pes: int = 0) -> SelectionProblem:
     machine, _ = load_machine("dynamap-u200")
     assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(network, machine), max_pes=max_pes)
+
+
+def ran(problem: SelectionProblem, network: LayerNetwork, selection: Selection) -> dict[str, int]:
+    """Cycles of every step of the program."""
+    sequence, kept = (
+        selection_control(network, problem.network, selection),
+        limits(problem.network, selection),
+    )
+    made = json.loads(overlay_files(sequence, network, limits=kept)["overlay.json"])
+    return {one["name"]: one["cycles"] for one in made["steps"]}
+
+
+def said(problem: SelectionProblem, selection: Selection) -> dict[str, int]:
+    """Cycles of every step by the model."""
+    return {name: one.cycles for name, one in causes(problem.network, selection).items()}
 
 
 @pytest.mark.parametrize(
@@ -100,14 +116,7 @@ def test_every_step_of_several_images_takes_what_the_model_says(batch: int) -> N
     problem = posed(network)
     selection = joint(problem, Effort()).mapping
     assert selection is not None
-    kept = limits(problem.network, selection)
-    made = json.loads(
-        overlay_files(selection_control(network, problem.network, selection), network, limits=kept)[
-            "overlay.json"
-        ]
-    )
-    said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
-    assert not beyond({one["name"]: one["cycles"] for one in made["steps"]}, said)
+    assert not beyond(ran(problem, network, selection), said(problem, selection))
 
 
 def test_products_of_many_groups_wait_until_all_of_them_are_fetched(tmp_path: Path) -> None:
@@ -123,14 +132,7 @@ def test_products_of_many_groups_wait_until_all_of_them_are_fetched(tmp_path: Pa
     selection = joint(problem, Effort()).mapping
     assert selection is not None
     selection = replace(selection, choices=(Choice("winograd", "IS"),))
-    kept = limits(problem.network, selection)
-    steps = json.loads(
-        overlay_files(selection_control(network, problem.network, selection), network, limits=kept)[
-            "overlay.json"
-        ]
-    )["steps"]
-    said = {name: one.cycles for name, one in causes(problem.network, selection).items()}
-    assert not beyond({one["name"]: one["cycles"] for one in steps}, said)
+    assert not beyond(ran(problem, network, selection), said(problem, selection))
 
 
 def test_half_of_the_network_s_input_lies_as_the_whole_does(tmp_path: Path) -> None:
@@ -149,11 +151,7 @@ def test_half_of_the_network_s_input_lies_as_the_whole_does(tmp_path: Path) -> N
     selection = joint(problem, Effort()).mapping
     assert selection is not None
     selection = replace(selection, choices=(Choice("im2col", "NS"),))
-    kept = limits(problem.network, selection)
-    sequence = selection_control(network, problem.network, selection)
-    steps = json.loads(overlay_files(sequence, network, limits=kept)["overlay.json"])["steps"]
-    ran = {one["name"]: one["cycles"] for one in steps}
-    assert report_running(problem, selection, network, ran)["agrees"]
+    assert report_running(problem, selection, network, ran(problem, network, selection))["agrees"]
 
 
 @pytest.mark.parametrize("op", ["Sigmoid", "HardSwish", "Tanh"])
@@ -171,12 +169,9 @@ def test_a_layer_runs_on_the_overlay_and_its_activation_without_a_unit_beside_it
     problem = posed(network)
     selection = joint(problem, Effort()).mapping
     assert selection is not None
-    kept = limits(problem.network, selection)
-    sequence = selection_control(network, problem.network, selection)
-    made = json.loads(overlay_files(sequence, network, limits=kept)["overlay.json"])
-    ran = {one["name"]: one["cycles"] for one in made["steps"]}
-    assert [*ran] == ["conv1", "conv2"]
-    found = report_running(problem, selection, network, ran)
+    steps = ran(problem, network, selection)
+    assert [*steps] == ["conv1", "conv2"]
+    found = report_running(problem, selection, network, steps)
     assert found["agrees"] and [one["op"] for one in found["host"]] == [op]
 
 
@@ -197,9 +192,7 @@ def test_a_program_far_from_the_model_does_not_agree() -> None:
     problem = posed(network, 64)
     selection = joint(problem, Effort()).mapping
     assert selection is not None
-    sequence = selection_control(network, problem.network, selection)
-    files = overlay_files(sequence, network, limits=limits(problem.network, selection))
-    timeline = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+    timeline = ran(problem, network, selection)
     assert report_running(problem, selection, network, timeline)["agrees"]
     longer = {name: cycles * 1.1 for name, cycles in timeline.items()}
     found = report_running(problem, selection, network, {name: int(one) for name, one in longer.items()})
@@ -211,7 +204,7 @@ def test_a_layer_far_from_the_model_does_not_agree_though_the_sum_does() -> None
     problem = posed(network, 64)
     selection = joint(problem, Effort()).mapping
     assert selection is not None
-    timeline = {name: one.cycles for name, one in causes(problem.network, selection).items()}
+    timeline = said(problem, selection)
     timeline["conv0"] += 200
     timeline["conv2"] -= 200
     found = report_running(problem, selection, network, timeline)
