@@ -30,7 +30,14 @@ from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.number.seeded import SCALES, seeded_numbers
-from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, pools
+from mapper.models.algorithm_selection.overlay.running import (
+    activates,
+    adds,
+    averages,
+    lying,
+    pools,
+    reads_whole,
+)
 from mapper.models.algorithm_selection.overlay.separate import UNITS
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
@@ -145,6 +152,7 @@ class _Making:
         self.control, self.network, self.numbers, self.stays = control, network, numbers, stays
         self.scales, self.cuts, self.limits, self.turns = scale_addresses(control), cuts, limits, Turns()
         self.pooled: dict[str, str] = {}
+        self.lies = {} if network is None else lying(network)
 
     def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
         """Raises: InputError if the Verilog has no unit for the step."""
@@ -181,6 +189,9 @@ class _Making:
         given = (self.control, step, layer, numbers, self.turns)
         if _beside(layer):
             raise InputError(step.name, layer.op, _beside(layer))
+        unit = pools(layer) or averages(layer) or adds(layer) or activates(layer)
+        if unit and not reads_whole(layer, self.lies):
+            raise InputError(step.name, step.inputs[0], "is read in parts, for which the Verilog has no path")
         if pools(layer):
             self.turns.write(step.outputs[0])
             return max_pool(self.control, step, layer, numbers)

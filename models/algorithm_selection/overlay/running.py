@@ -92,9 +92,10 @@ def running(
             stored = _inside(layer.outputs[0][0], aliased)
         if layer.name in on_the_way:
             continue
-        if pools(layer):
+        here = reads_whole(layer, lies)
+        if here and pools(layer):
             found.append(_pool(layer, last))
-        elif averages(layer) or adds(layer) or activates(layer):
+        elif here and (averages(layer) or adds(layer) or activates(layer)):
             found.append(_summed(layer, last))
         elif not is_joined(layer, aliased):
             follows, since = False, len(found)
@@ -261,13 +262,13 @@ def lying(network: LayerNetwork) -> dict[str, tuple[int, ...]]:
     found = dict(network.operators.tensors)
     for layer in network.layers:
         for name, shape in layer.outputs if layer.work == "movement" else ():
-            images, words = {one[0] for one in read.get(name, ()) if len(one) == 4}, math.prod(shape)
-            sizes = {one[2:] for one in read.get(name, ())}
-            if len(images) != 1 or len(sizes) != 1 or {len(one) for one in read[name]} != {4}:
+            # Who takes it with more axes is the host, too.
+            maps, words = {one for one in read.get(name, ()) if len(one) <= 4}, math.prod(shape)
+            if {len(one) for one in maps} != {4} or len({(one[0], *one[2:]) for one in maps}) != 1:
                 continue
-            (number,), (size,) = images, sizes
+            number, _, *size = next(iter(maps))
             whole = (number, words // (number * math.prod(size)), *size)
-            if math.prod(whole) == words and (number == 1 or read[name] == {whole}):
+            if math.prod(whole) == words and (number == 1 or maps == {whole}):
                 found[name] = whole
     return found
 
@@ -276,12 +277,23 @@ def first_channel(one: LayerInput, lies: Mapping[str, tuple[int, ...]]) -> int |
     """The first of the channels that a convolution reads, of maps that lie as `lying` says; None if it reads something
     else."""
     stored = lies[one.memory]
-    if one.shape == stored and not one.offset:
+    if _is_whole(one, lies):
         return 0
     if len(stored) != 4 or stored[0] != 1 or one.shape[:1] != (1,) or one.shape[2:] != stored[2:]:
         return None
     first, rest = divmod(one.offset, math.prod(stored[2:]))
     return None if rest else first
+
+
+def reads_whole(layer: NetworkLayer, lies: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether a layer reads nothing but whole maps as they lie, as pools and additions on the overlay do."""
+    return all(_is_whole(one, lies) for one in layer.inputs)
+
+
+def _is_whole(one: LayerInput, lies: Mapping[str, tuple[int, ...]]) -> bool:
+    """Rows are maps of one element."""
+    taken, stored = ((*shape, 1, 1) if len(shape) == 2 else shape for shape in (one.shape, lies[one.memory]))
+    return taken == stored and not one.offset
 
 
 def is_joined(layer: NetworkLayer, aliased: Mapping[str, tuple[str, int]]) -> bool:

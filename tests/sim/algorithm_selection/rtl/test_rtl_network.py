@@ -135,6 +135,30 @@ def test_a_small_network_leaves_in_dram_what_the_functional_model_leaves(
     assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
 
 
+def test_pools_and_additions_of_halves_of_maps_run_beside_the_overlay(tmp_path: Path) -> None:
+    kernels = make_tensor("k", 1, [3, 4, 1, 1], [1.0] * 12)
+    nodes = [
+        make_node("Conv", ["x", "k"], ["a"], "conv1"),
+        make_node("Split", ["x"], ["b", "c"], axis=1),
+        make_node("Add", ["b", "c"], ["d"], "add1"),
+        make_node("MaxPool", ["c"], ["e"], "pool1", kernel_shape=[3, 3], pads=[1] * 4),
+        make_node("Relu", ["b"], ["f"], "relu1"),
+        make_node("Concat", ["d", "e"], ["g"], axis=1),
+        make_node("Conv", ["g", "k"], ["h"], "conv2"),
+        make_node("Concat", ["a", "h", "f"], ["y"], axis=1),
+    ]
+    given, made = (make_tensor_value_info(name, 1, (1, maps, 6, 5)) for name, maps in (("x", 4), ("y", 8)))
+    graph = make_graph(nodes, "halves", [given], [made], [kernels])
+    path = tmp_path / "halves.onnx"
+    path.write_bytes(make_model(graph, opset_imports=[make_opsetid("", 13)]).SerializeToString())
+    network = load_layers(str(path))
+    choices = {name: Choice("im2col", "NS") for name in ("conv1", "conv2")}
+    plain = dict.fromkeys(network.operators.tensors)
+    done = steps((4, 4), network, control(network, (4, 4), choices, plain))
+    assert [one.name for one in done if "concat" not in one.name] == ["conv1", "conv2"]
+    assert all(one.equal for one in done), done
+
+
 @pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
 def test_shuffled_channels_and_halves_of_maps_are_read_where_they_lie(
     algorithm: Algorithm, tmp_path: Path
