@@ -35,8 +35,9 @@ from mapper.codegen.algorithm_selection.piece import (
     part_step,
     pieces,
 )
+from mapper.codegen.algorithm_selection.plane_program import check_planes, planes, store_paths, straight
 from mapper.codegen.algorithm_selection.pool_program import check_pooled, pooled_move, results_of
-from mapper.codegen.algorithm_selection.store_program import plain, positions, store
+from mapper.codegen.algorithm_selection.store_program import positions, store
 from mapper.models.algorithm_selection.control.sequence import (
     Control,
     ConvolutionStep,
@@ -134,6 +135,7 @@ def convolution(
     source, target = control.region(step.input), control.region(step.output)
     part = part or kernel_parts(step, (1, 1))[0]
     held, holds = (None if stays is None else stays.get(one) for one in (step.input, step.output))
+    check_planes(step, source, target, _pitch(step))
     whole, step = step, part_step(step, part)
     cut = _cut(whole, step, part, count, (source, target))
     if pooled is not None:
@@ -171,7 +173,7 @@ def convolution(
         leaving = [_finish(one, step, target, turns, given, part.first, holds)]
         if pooled is not None:
             leaving = [pooled_move(leaving[0], one, step, target, pooled, (_pitch(one.step), part.first))]
-        if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
+        if not straight(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
             leaving += _stores(step, target, one.image, given.zeros[1])
     ahead = None if waits else _early(control, turns, source, loaded, held is not None)
     if part.kept and part.end < part.maps:
@@ -204,7 +206,7 @@ def _cut(
     """
     source, target = regions
     # Sub-maps that already lie one after another are not cut by rows.
-    if step.load == "copy" and not plain(source) and step.algorithm == "kn2row":
+    if step.load == "copy" and not straight(source) and step.algorithm == "kn2row":
         count = 1
     grouped = step.weight_columns < step.shape.out_channels
     cut = pieces(whole if grouped else step, count)
@@ -249,7 +251,7 @@ def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, 
     longest = max(
         piece.walk.rows, piece.walk.columns, piece.weight_rows, piece.weight_columns, _result_rows(piece)
     )
-    if not plain(target):
+    if not straight(target):
         longest = max(longest, math.prod(_output(whole)))
     if reads_written(whole, source):
         longest = max(longest, source.walk.height * source.walk.width)
@@ -316,7 +318,7 @@ def _finish(
     stays: int | None,
 ) -> Move:
     """Sums through the output transform (Winograd) and requantisation: into DRAM where the map lies there as the 3-D
-    tensor, else into the second group of the output buffer, where it may stay (``stays``)."""
+    tensor or in planes, else into the second group of the output buffer, where it may stay (``stays``)."""
     step = piece.step
     rows, columns = _output(step)
     channels = step.output_columns
@@ -324,7 +326,7 @@ def _finish(
     position, matrix = piece.output_row * columns, height * width
     if stays is not None:
         position, matrix = piece.image * matrix + position, positions(target)
-    moves = plain(target) and stays is None
+    moves = straight(target) and stays is None
     if moves:
         start = target.address + (piece.image * height * width + position) * target.apart + first
         right, down, maps = target.apart, columns * target.apart, 1
@@ -345,6 +347,8 @@ def _finish(
             (rows, columns),
             lane=2,
         )
+    elif planes(target):
+        taken, put = store_paths(piece, target, first)
     else:
         pitch = _pitch(step)
         taken = Path(0, (Level(channels, at(0, 1)), Level(columns, at(1, 0)), Level(rows, at(pitch, 0))))

@@ -97,8 +97,8 @@ class Path:
         return math.prod(self._counts(lanes))
 
     def down(self) -> bool:
-        """Whether lanes are elements of a buffer's column."""
-        return self.levels[self.lane].count > 1 and self.levels[self.lane].step == at(1, 0)
+        """Whether lanes are elements of a column, where the path is that of a buffer."""
+        return self.levels[self.lane].step == at(1, 0)
 
     def words(self, lanes: int) -> list[int]:
         rest = LEVELS - len(self.levels)
@@ -229,7 +229,10 @@ class Move:
             self.waits,
             SOURCES[self.source],
             TARGETS[self.target],
-            UNITS.index(self.unit) | self.adds << 8 | pool.continues << 9,
+            UNITS.index(self.unit)
+            | self.adds << 8
+            | pool.continues << 9
+            | _down(self.target, self.put) << 10,
             self.requantisation.flags if self.requantisation else 0,
             *(astuple(self.requantisation)[:4] if self.requantisation else (0,) * 4),
             *pool.kernel,
@@ -240,7 +243,7 @@ class Move:
             self.fill or (self.requantisation.bias if self.requantisation else 0),
             *self.rows,
             *bases,
-            int(self.taken.down()),
+            int(_down(self.source, self.taken)),
             *self.taken.words(room.lanes),
             *self.put.words(room.lanes),
             room.base("scale", self.scale),
@@ -320,6 +323,11 @@ def _record(operation: int, waits: Sequence[Engine], *fields: int) -> list[int]:
     lines = (1 + len(fields) + rest) // FETCH
     mask = sum(1 << ENGINES.index(one) for one in waits)
     return [operation | lines << 8 | mask << 24, *(field & 0xFFFFFFFF for field in fields), *([0] * rest)]
+
+
+def _down(place: Place, path: Path) -> bool:
+    """Whether lanes are elements of a buffer's column, which all have the same map."""
+    return place != "dram" and path.down()
 
 
 def _position(row: int, column: int) -> int:

@@ -18,6 +18,7 @@ from mapper.codegen.algorithm_selection.path import (
     tile_path,
 )
 from mapper.codegen.algorithm_selection.piece import Part, Piece
+from mapper.codegen.algorithm_selection.plane_program import load_planes, planes
 from mapper.codegen.algorithm_selection.store_program import address, plain, positions, restore
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
@@ -36,9 +37,12 @@ def loads(
     """A piece of a convolution's input, whose zero point is ``zero``, into ``half`` of the input buffer, through the
     input transform in Winograd.
 
-    The layout unit makes the layout on the way, of the 3-D tensor in DRAM, or in the tensor buffer from word ``stays``
-    of its banks on; what lies in DRAM as another layer reads it is first restored.
+    The layout unit makes the layout on the way, of the 3-D tensor or of planes in DRAM, or of the 3-D tensor in the
+    tensor buffer from word ``stays`` of its banks on; what lies in DRAM as another layer reads it is first restored.
     """
+    if planes(region):
+        yield load_planes(piece, whole, region, half, waits, zero)
+        return
     if stays is not None:
         yield _stayed(piece, region, half, waits, stays)
         return
@@ -95,6 +99,8 @@ def _stayed(piece: Piece, region: Region, half: int, waits: tuple[Engine, ...], 
 
 def reads_written(step: ConvolutionStep, region: Region) -> bool:
     """Whether the input goes through the tensor buffer, from which the output mover may still store."""
+    if planes(region):
+        return False
     return not _same_map(step, region) or not (plain(region) or step.load == "copy")
 
 

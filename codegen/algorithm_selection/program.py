@@ -25,6 +25,7 @@ from mapper.codegen.algorithm_selection.instruction import (
     control_words,
 )
 from mapper.codegen.algorithm_selection.piece import Limits, kernel_parts
+from mapper.codegen.algorithm_selection.plane_program import planes
 from mapper.codegen.algorithm_selection.pool_program import max_pool
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
@@ -192,6 +193,12 @@ class _Making:
         unit = pools(layer) or averages(layer) or adds(layer) or activates(layer)
         if unit and not reads_whole(layer, self.lies):
             raise InputError(step.name, step.inputs[0], "is read in parts, for which the Verilog has no path")
+        if unit and any(planes(self.control.region(one)) for one in (*step.inputs, *step.outputs)):
+            raise InputError(
+                step.name,
+                step.work,
+                "reads or writes maps channel by channel, for which the Verilog has no path",
+            )
         if pools(layer):
             self.turns.write(step.outputs[0])
             return max_pool(self.control, step, layer, numbers)

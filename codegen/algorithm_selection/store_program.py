@@ -18,6 +18,8 @@ from mapper.workloads.nest.layer_nest import Convolution
 def plain(region: Region) -> bool:
     """Whether a tensor lies in DRAM as the 3-D tensor, position by position."""
     walk = region.walk
+    if region.layout == "planes":
+        return False
     size, one = (walk.height, walk.width), (1, 1)
     return walk == tensor(Convolution(1, walk.channels, walk.channels, size, one, one, one, ((0, 0), (0, 0))))
 

@@ -11,7 +11,8 @@ from mapper.workloads.nest.layer_nest import Convolution
 
 Algorithm = Literal["im2col", "kn2row", "winograd", "winograd-4x4"]
 Dataflow = Literal["NS", "WS", "IS"]
-Layout = Literal["toeplitz", "tensor3d", "winograd", "winograd-4x4"]
+Layout = Literal["toeplitz", "tensor3d", "planes", "winograd", "winograd-4x4"]
+"""Planes are the 3-D tensor channel by channel: positions of a channel lie side by side."""
 
 INPUT_LAYOUTS: dict[Algorithm, Layout] = {
     "im2col": "toeplitz",

@@ -114,6 +114,7 @@ module overlay #(
   assign unused_rows = ^{input_row, kernel_row};
   logic [BANKS-1:0] input_lane, kernel_lane, output_lane;
   logic [BANKS*32-1:0] input_words, kernel_words, input_read, biases, factors;
+  logic [31:0] map_bias, map_factor;
   logic [BANKS*SUM-1:0] output_words, output_read, cleared;
   mover #(
       .LOG_LANES(LOG_BANKS),
@@ -122,7 +123,7 @@ module overlay #(
       .LARGE(LARGE)
   ) input_mover (
       .clk, .reset, .start(start[0]), .given(field), .field(reads), .busy(busy[0]), .bias('0), .factor('0),
-      .read_request(request[0]), .read_grant(grant[0]), .read_address(input_from), .read_words(input_read),
+      .map_bias('0), .map_factor('0), .read_request(request[0]), .read_grant(grant[0]), .read_address(input_from), .read_words(input_read),
       .write_lane(input_lane), .write_row(input_row), .write_address(input_to), .write_words(input_words)
   );
   mover #(
@@ -132,7 +133,7 @@ module overlay #(
       .LARGE(LARGE)
   ) kernel_mover (
       .clk, .reset, .start(start[1]), .given(field), .field(weighs), .busy(busy[1]), .bias('0), .factor('0),
-      .read_request(request[2]), .read_grant(grant[2]), .read_address(kernel_from),
+      .map_bias('0), .map_factor('0), .read_request(request[2]), .read_grant(grant[2]), .read_address(kernel_from),
       .read_words(dram_read_words), .write_lane(kernel_lane), .write_row(kernel_row),
       .write_address(kernel_to), .write_words(kernel_words)
   );
@@ -150,8 +151,8 @@ module overlay #(
       .POOL_LINE(POOL_LINE)
   ) output_mover (
       .clk, .reset, .start(start[3]), .given(field), .field(writes), .busy(busy[3]), .bias(biases),
-      .factor(factors), .read_request(request[1]), .read_grant(grant[1]), .read_address(output_from),
-      .read_words(output_read), .write_lane(output_lane), .write_row(output_row),
+      .factor(factors), .map_bias, .map_factor, .read_request(request[1]), .read_grant(grant[1]),
+      .read_address(output_from), .read_words(output_read), .write_lane(output_lane), .write_row(output_row),
       .write_address(output_to), .write_words(output_words)
   );
 
@@ -178,9 +179,16 @@ module overlay #(
     );
   end
 
-  // Bias (column 0) and factor (column 1) of every map, a bank a lane, for the requantisers.
+  // Bias (column 0) and factor (column 1) of every map, a bank a lane, for the requantisers. Of a column of the sums all
+  // lanes have those of one map, whose words come a cycle after its address.
   logic [SCALE-1:0] scale_from, scale_to;
-  assign scale_from = SCALE'(writes[76*F+:F] + output_row);
+  logic [15:0] map_from;
+  assign map_from = output_from[31:16];
+  assign scale_from = SCALE'(writes[76*F+:F] + (writes[21*F] ? 32'(map_from >> LOG_BANKS) : output_row));
+  always_ff @(posedge clk) begin
+    map_bias <= biases[32*map_from[LOG_BANKS-1:0]+:32];
+    map_factor <= factors[32*map_from[LOG_BANKS-1:0]+:32];
+  end
   assign scale_to = SCALE'(weighs[20*F+:F] + (32'(kernel_to[15:0]) >> LOG_BANKS));
   for (genvar k = 0; k < BANKS; k++) begin : gen_scale
     logic [31:0] bias[SCALE_DEPTH];
@@ -211,7 +219,7 @@ module overlay #(
   ) input_buffer (
       .clk, .read_base(product[14*F+:F]), .read_rows(product[10*F+:F]), .read_column(input_column), .read_i(input_i),
       .read_j(input_j), .read_data(input_data), .write_base(reads[20*F+:F]), .write_rows(reads[18*F+:F]),
-      .write_column(1'b0), .write_add(1'b0), .write_i(32'(input_to[15:0])), .write_j(32'(input_to[31:16])),
+      .write_column(reads[3*F+10]), .write_add(1'b0), .write_i(32'(input_to[15:0])), .write_j(32'(input_to[31:16])),
       .write_lane(reads[2*F+:F] == INPUT_TARGET ? input_lane : '0), .write_data(input_operands)
   );
   banked_buffer #(
@@ -238,7 +246,7 @@ module overlay #(
         .LOG_BANKS(LOG_BANKS),
         .DEPTH(RESULT_DEPTH)
     ) result_buffer (
-        .clk, .read_base('0), .read_rows(writes[17*F+:F]), .read_column(1'b0), .read_i(32'(output_from[15:0])),
+        .clk, .read_base('0), .read_rows(writes[17*F+:F]), .read_column(writes[21*F]), .read_i(32'(output_from[15:0])),
         .read_j(32'(output_from[31:16])), .read_data(sums[h*BANKS*SUM+:BANKS*SUM]), .write_base('0),
         .write_rows(clears ? reads[18*F+:F] : product[12*F+:F]), .write_column(!clears && result_column),
         .write_add(clears ? reads[3*F+8] : result_add), .write_i(clears ? 32'(input_to[15:0]) : result_i),

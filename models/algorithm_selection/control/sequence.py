@@ -34,10 +34,10 @@ CONTROL_SCHEMA = "mapper.dynamap-control/1"
 
 @dataclass(frozen=True)
 class Region:
-    """Where a tensor lies in DRAM, and as what: the 3-D tensor, or ``layout`` as the convolution ``owner`` reads it.
-    ``walk`` makes it of the 3-D tensor of one image; images follow one another. ``on_chip``: it stays there
-    where the overlay has room. ``pitch``: the channels of the concatenation inside which it lies (0: it lies by
-    itself)."""
+    """Where a tensor lies in DRAM, and as what: the 3-D tensor, planes, or ``layout`` as the convolution ``owner``
+    reads it. ``walk`` makes it of the 3-D tensor of one image, which in planes lies channel by channel; images follow
+    one another. ``on_chip``: it stays there where the overlay has room. ``pitch``: the channels of the concatenation
+    inside which it lies (0: it lies by itself)."""
 
     tensor: str
     layout: Layout
@@ -50,7 +50,12 @@ class Region:
 
     @property
     def apart(self) -> int:
-        """Words from a position of the 3-D tensor to the next."""
+        """Words from a position of the 3-D tensor, or of a plane, to the next."""
+        return 1 if self.layout == "planes" else self.whole_channels
+
+    @property
+    def whole_channels(self) -> int:
+        """Channels of the concatenation inside which it lies, or its own."""
         return self.pitch or self.walk.channels
 
 
@@ -203,12 +208,15 @@ def control(
     choices: Mapping[str, Choice],
     stores: Mapping[str, tuple[str, Algorithm] | None],
     on_chip: frozenset[str] = frozenset(),
+    *,
+    planes: frozenset[str] = frozenset(),
 ) -> Control:
     """The control sequence of ``network`` on an array of ``array`` PEs.
 
     ``choices``: by layer; layers without one run beside the array. ``stores``: by tensor, the convolution and the
     algorithm in whose format it is stored, or None for the 3-D tensor; a tensor left out is stored for its reader if
     that is one convolution and nothing else, else as the 3-D tensor. ``on_chip``: tensors that do not go through DRAM.
+    ``planes``: tensors that lie there channel by channel, and with them the parts that lie inside one of them.
 
     Raises: InputError if an algorithm cannot compute a layer.
     """
@@ -218,7 +226,11 @@ def control(
     for name, readers in _readers(network).items():
         only = readers[0] if len(set(readers)) == 1 and readers[0] in choices else None
         reader = stores.get(name, (only, choices[only].algorithm) if only else None)
-        regions[name] = _region(network, name, lies[name], reader, shapes, address, name in on_chip)
+        if name in planes:
+            words, walk = math.prod(lies[name]), _plain(lies[name])
+            regions[name] = Region(name, "planes", None, address, words, walk, name in on_chip)
+        else:
+            regions[name] = _region(network, name, lies[name], reader, shapes, address, name in on_chip)
         address += regions[name].words
     _join(network, regions)
     steps: list[ConvolutionStep | OtherStep] = []
@@ -267,19 +279,26 @@ def _region(
 
 
 def _join(network: LayerNetwork, regions: dict[str, Region]) -> None:
-    """Puts the parts of concatenations side by side where all of them and the whole are 3-D tensors; outer ones first,
-    as parts of a part lie in the outermost."""
+    """Puts the parts of concatenations side by side where all of them and the whole are 3-D tensors, or one plane after
+    the other where the whole lies in planes; outer ones first, as parts of a part lie in the outermost."""
     aliased = joined(network)
     for layer in reversed(network.layers):
         if not is_joined(layer, aliased):
             continue
         names = [one.memory for one in layer.inputs]
-        if any(regions[one].layout != "tensor3d" or regions[one].on_chip for one in (layer.output, *names)):
-            continue
         whole = regions[layer.output]
-        for name in names:
-            address = whole.address + aliased[name][1]
-            regions[name] = replace(regions[name], address=address, pitch=whole.apart)
+        lies = ("tensor3d", "planes") if whole.layout == "planes" else ("tensor3d",)
+        parts = [regions[one] for one in names]
+        if any(one.on_chip for one in (whole, *parts)) or any(one.layout not in lies for one in parts):
+            continue
+        if whole.layout not in lies:
+            continue
+        channel = whole.walk.height * whole.walk.width if whole.layout == "planes" else 1
+        for part in parts:
+            address = whole.address + aliased[part.tensor][1] * channel
+            regions[part.tensor] = replace(
+                part, layout=whole.layout, address=address, pitch=whole.whole_channels
+            )
 
 
 def _readers(network: LayerNetwork) -> dict[str, list[str]]:

@@ -207,9 +207,15 @@ def _place_tensor(dram: npt.NDArray[np.int64], control: Control, work: Overlay, 
 
 
 def _words(control: Control, work: Overlay, name: str) -> npt.NDArray[np.int64]:
-    """Where the words of a tensor lie: side by side, or its channels inside those of a concatenation."""
+    """Where the words of a tensor lie: side by side, or its channels inside those of a concatenation; in planes, where
+    that channel of its image begins and as far on as the position is."""
     region, size = control.region(name), np.stack(work.memory[name]).size
     at = np.arange(size)
+    if region.layout == "planes":
+        plane = region.walk.height * region.walk.width
+        position, channel = np.divmod(at, region.walk.channels)
+        image, position = np.divmod(position, plane)
+        return region.address + (image * region.whole_channels + channel) * plane + position
     if not region.pitch:
         return region.address + at
     return region.address + at // region.walk.channels * region.pitch + at % region.walk.channels

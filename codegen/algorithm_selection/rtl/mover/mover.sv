@@ -4,8 +4,9 @@
 //
 // A buffer address is {j, i} of its matrix, 16 bits each; a DRAM address counts words. Words of a buffer come a
 // cycle after their address, those of DRAM LATENCY cycles after theirs was granted. `write_row` counts the rows of
-// lanes along the level that has them: maps, in what the output buffer holds, of what is requantised. Maps lie in DRAM with their zero point,
-// which the mover takes away and adds.
+// lanes along the level that has them: maps, in what the output buffer holds, of what is requantised. Where lanes are
+// elements of a column, all of them have `map_bias` and `map_factor`. Maps lie in DRAM with their zero point, which the
+// mover takes away and adds.
 module mover #(
     parameter int LOG_LANES = 2,
     parameter int LATENCY = 4,
@@ -27,6 +28,8 @@ module mover #(
     output logic busy,
     input logic [2**LOG_LANES*32-1:0] bias,
     input logic [2**LOG_LANES*32-1:0] factor,
+    input logic [31:0] map_bias,
+    input logic [31:0] map_factor,
     output logic read_request,
     input logic read_grant,
     output logic [31:0] read_address,
@@ -146,12 +149,18 @@ module mover #(
   assign valid = linear ? linear_valid : (POOLS != 0 && unit == POOL ? pool_valid : arrives);
   assign words = linear ? linear_words : (POOLS != 0 && unit == POOL ? pool_words : arrived);
 
+  // All lanes requantise alike where they are of one map, and without a table: a bias of all maps stands then where the
+  // padding of other moves does.
+  logic alike;
+  logic [31:0] one_bias, one_factor;
+  assign alike = field[4*F+2] || field[21*F];
+  assign one_bias = field[4*F+2] ? (field[4*F+1] ? field[16*F+:F] : '0) : map_bias;
+  assign one_factor = field[4*F+2] ? (field[4*F+1] ? field[5*F+:F] : 1) : map_factor;
   for (genvar k = 0; k < LANES; k++) begin : gen_written
     if (REQUANTISES != 0) begin : gen_requantiser
       logic [31:0] own_bias, own_factor;
-      // Without a table: a bias of all maps stands where the padding of other moves does.
-      assign own_bias = field[4*F+2] ? (field[4*F+1] ? field[16*F+:F] : '0) : bias[k*32+:32];
-      assign own_factor = field[4*F+2] ? (field[4*F+1] ? field[5*F+:F] : 1) : factor[k*32+:32];
+      assign own_bias = alike ? one_bias : bias[k*32+:32];
+      assign own_factor = alike ? one_factor : factor[k*32+:32];
       requantise #(
           .WIDTH (WORD),
           .SINGLE(SINGLE)
@@ -179,5 +188,5 @@ module mover #(
   always_ff @(posedge clk) arrived_row <= source_row;
   assign write_row = on_way ? arrived_row : target_row;
   assign busy = go || source_busy || target_busy;
-  assign unused = ^{source_lanes, arrived_row, bias, factor, field};
+  assign unused = ^{source_lanes, arrived_row, bias, factor, alike, one_bias, one_factor, field};
 endmodule
