@@ -119,6 +119,7 @@ def main(path="", *options):
 
 
 # ---- This kind's own: the problem, its cost, the lemmas.
+FORBIDDEN = 1 << 200  # More than all else can take.
 TILE = {"winograd": 2, "winograd-4x4": 4}  # m of Winograd's F(m x m, 3 x 3), by algorithm and layout.
 LAYER = ("name", "images", "in_channels", "out_channels", "map", "output", "kernel", "strides", "dilations",
          "pads", "groups", "per_channel", "algorithms", "dataflows", "parts")
@@ -130,7 +131,7 @@ ENGINES = ("pes", "dram_latency", "short_passes", "block_wires", "fill_and_drain
            "kernel_parts", "inputs_ahead", "pools_on_the_way", "pools_first", "buffers", "board", "given", "ahead",
            "overlapping", "beside", "between", "resumed", "flattened", "direct", "fully_connected", "pooled",
            "max_pools")
-STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
+STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given", "planes")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
 ALGORITHMS, DATAFLOWS = ("im2col", "kn2row", *TILE), ("NS", "WS", "IS")
@@ -288,7 +289,7 @@ class Engines:
         while lanes <= self.most:
             rooms = [columns, lanes, *((one - 11 - 5 * lanes) // rows for one in dsps)]
             if self.board is not None:
-                pe, lane = (96, 3390) if self.large else (88, 2990)
+                pe, lane = (96, 3420) if self.large else (88, 3020)
                 luts = (self.board[3] - 9000 - (lane + 310 * self.wires) * lanes) // pe
                 rooms += [(self.board[0] - 11 - 5 * lanes) // rows, luts // rows]
             best, lanes = max(best, min(rooms)), 2 * lanes
@@ -375,7 +376,20 @@ class Engines:
             found += [count] if count <= bands and fits and self.taken(at, count) else []
         return bands, found
 
-    def loads(self, at, name, height, lanes, kept, above=0):  # Cycles of a piece, so many rows of it above the map.
+    def takes(self, at, name):  # Whether an algorithm reads maps channel by channel: positions as they come.
+        one = self.layers[at]
+        if at in self.full or one["groups"] > 1 or one["strides"] != [1, 1]:
+            return False
+        bare = one["kernel"] == one["dilations"] == [1, 1] and not any(chain(*one["pads"]))
+        return name == "kn2row" or (name == "im2col" and bare)
+
+    def gives(self, at, name):  # Whether what an algorithm makes leaves channel by channel.
+        if name in TILE or at in self.full or at in self.way:
+            return False
+        one = self.layers[at]
+        return name != "kn2row" or up(one["map"][1], one["strides"][1]) == one["output"][1]
+
+    def loads(self, at, name, height, lanes, kept, lies, above=0):  # Of a piece, so many rows of it above the map.
         one, m, start = self.layers[at], TILE.get(name, 0), self.HAND_OVER + (1 if kept else self.latency)
         deep, wide, images = one["in_channels"], one["output"][1], one["images"]
         if at in self.flat:
@@ -393,7 +407,8 @@ class Engines:
             return height * wide * one["window"] * one["groups"] * up(deep // one["groups"], lanes) + start
         (down, right), reach = one["strides"], (height - 1) * one["strides"][0] + 1
         reach = min(one["map"][0], reach + (one["kernel"][0] - 1) * one["dilations"][0] - above)
-        return down * right * up(reach, down) * up(one["map"][1], right) * up(deep, lanes) + start
+        positions = down * right * up(reach, down) * up(one["map"][1], right)
+        return (deep * up(positions, lanes) if lies[0] else positions * up(deep, lanes)) + start
 
     def restored(self, at, lanes):  # Cycles in which maps come channel by channel from a buffer, and none from DRAM.
         if at not in self.flat:
@@ -422,14 +437,15 @@ class Engines:
         found = min(max(0, rest), begin if left else free)
         return found, 0 if left else found
 
-    def stores(self, at, name, height, lanes, maps):  # Cycles of storing a piece of so many maps.
+    def stores(self, at, name, height, lanes, maps, lies):  # Cycles of storing a piece of so many maps.
         one, m, lines = self.layers[at], TILE.get(name, 0), up(maps, lanes)
         if m:
             tiles = height * up(one["output"][1], m)
             return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m + self.TURN
         if at in self.way:  # Padded rows, and the pool's two cycles.
             return height * self.way[at][4] * lines + self.HAND_OVER + 3
-        return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
+        rows = one["images"] if at in self.full else height * one["output"][1]
+        return (maps * up(rows, lanes) if lies[1] else rows * lines) + self.HAND_OVER + 1
 
     def edge(self, at, lanes, maps, single):  # What the last piece's store has more, of a single one above, too.
         if at not in self.way:
@@ -439,7 +455,7 @@ class Engines:
         return left * columns * up(maps, lanes)
 
     @once
-    def streams(self, at, name, lanes, more, kept, ends):
+    def streams(self, at, name, lanes, more, lies, kept, ends):
         """By number of pieces: the first load, (load, store, product) of low and of high pieces, which of an image
         are high, of how many images, how often of three in a row but the first and the last which are, and what the
         last store has more."""
@@ -447,15 +463,17 @@ class Engines:
         images, found = 1 if at in self.full else one["images"], []
         for count in counts:
             low = bands // count
-            two = [(self.loads(at, name, height, lanes, kept), self.stores(at, name, height, lanes, maps),
+            two = [(self.loads(at, name, height, lanes, kept, lies),
+                    self.stores(at, name, height, lanes, maps, lies),
                     self.sizes(at, name, height, more, ends)[0]) for height in (low, low + 1)]  # fmt: skip
             high = [(k + 1) * bands // count - k * bands // count > low for k in range(count)]
             three = [(high[k - 1], high[k], high[(k + 1) % count]) for k in range(count)]
             inner = Counter({each: images * number for each, number in Counter(three).items()})
             inner.subtract([three[0], three[-1]])
             edge = self.edge(at, lanes, maps, count * images == 1)
-            found.append((self.loads(at, name, low, lanes, kept, one["pads"][0][0]), two, high, images, inner, edge))
-        reads = images * (self.loads(at, name, bands, lanes, kept) - self.answers(at, name, lanes))
+            first = self.loads(at, name, low, lanes, kept, lies, one["pads"][0][0])
+            found.append((first, two, high, images, inner, edge))
+        reads = images * (self.loads(at, name, bands, lanes, kept, lies) - self.answers(at, name, lanes))
         return found, 0 if kept else reads, self.kernel(at, name, lanes, more, ends)
 
     def kernel(self, at, name, lanes, more, ends):  # Cycles until a part of the kernels, biases and factors are in.
@@ -471,12 +489,12 @@ class Engines:
     def scales(self, at, name, lanes, more, last=False):  # Cycles until a part's biases and factors are in.
         return 2 * up(self.maps(at, name, more, last), lanes) + self.HAND_OVER + self.latency
 
-    def part(self, at, name, flow, more, ends, low1, high1, low2, high2):
+    def part(self, at, name, flow, more, lies, ends, low1, high1, low2, high2):
         """Of a part of the kernels, by number of pieces: its cycles alone, twice; the store of its last piece; until it
         needs the output mover, and of that what reads nothing; from its last product on; on the array; until its first
         product, and of that what may be ahead, and what reads nothing. What is read, and the part's kernels."""
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
-        streams, reads, kernels = self.streams(at, name, lanes, more, kept, ends)
+        streams, reads, kernels = self.streams(at, name, lanes, more, lies, kept, ends)
         found, orders = [], 5 if at + 1 in self.ahead or self.parts(at, name, more) != (1, 1) else 1
         for first, two, high, images, inner, edge in streams:
             timed = []
@@ -496,15 +514,15 @@ class Engines:
             found.append((run, run, store, begin, free, tail, array, first, ahead, unread))
         return found, reads, kernels
 
-    def every(self, at, name, flow, more, *box):  # A part, and the last of its depth; of all maps, and of the last.
+    def every(self, at, name, flow, more, lies, *box):  # A part, and the last of its depth; of all maps, of the last.
         deep, wide = self.parts(at, name, more)
         ends = (False, True) if self.kernels and self.overlap and deep > 1 else (False,)
-        found = [self.part(at, name, flow, more, (end, False), *box) for end in ends]
+        found = [self.part(at, name, flow, more, lies, (end, False), *box) for end in ends]
         if wide == 1 or self.maps(at, name, more, True) == self.maps(at, name, more):
             return found, found
-        return found, [self.part(at, name, flow, more, (end, True), *box) for end in ends]
+        return found, [self.part(at, name, flow, more, lies, (end, True), *box) for end in ends]
 
-    def times(self, at, name, flow, more, low1, high1, low2, high2):
+    def times(self, at, name, flow, more, lies, low1, high1, low2, high2):
         """Cycles of a layer, of its last run, in which it reads its input, and of its kernels; of the store of its last
         piece, and until it needs the output mover; of a pool that it begins beside, and in which that reads; of its
         first load, and from its last product on until the last piece leaves. Of a box:
@@ -513,7 +531,7 @@ class Engines:
         box = low1, high1, low2, high2
         lanes, (deep, runs), every = self.lanes(max(high1, high2)), self.parts(at, name, more), []
         once = self.kernels and self.overlap  # Depth is loaded while sums stay.
-        found = self.every(at, name, flow, more, *box)
+        found = self.every(at, name, flow, more, lies, *box)
         reads, late = found[0][0][1], [[one[2] for one in two] for two in found]
         for count in range(len(found[0][0][0])):
             two = []
@@ -632,18 +650,20 @@ class Overlay:
         self.engines = None
         given = [fields({"parts": None} | one, *LAYER) for one in layers]
         self.layers = [self.layer(dict(zip(LAYER, one, strict=True))) for one in given]
+        given = [fields({"planes": False} | one, *STORE) for one in stores]
+        self.stores = [dict(zip(STORE, one, strict=True)) for one in given]
         if engines is not None:
             stream = self.unit // self.word if self.word else None
             self.engines, self.word = Engines(engines, self.layers, stream, self.winograd["f_4_3"]), 0
             for at, one in enumerate(self.layers):
                 self.left(at, one)
                 # Each a choice of its own, as what the next layer hides depends on it.
-                ways = [[(name, flow, more) for more in self.engines.ways(at, name) for flow in one["dataflows"]
-                         if one["parts"] is None or more in one["parts"]] for name in one["algorithms"]]  # fmt: skip
+                ways = [[(name, flow, more, lies) for more in self.engines.ways(at, name)
+                         for flow in one["dataflows"] for lies in self.lying(at, name)
+                         if one["parts"] is None or more in one["parts"]] for name in one["algorithms"]]
                 one["works"] = [work for work, own in zip(one["works"], ways, strict=True) for _ in own]
                 one["ways"] = [*chain(*ways)]
                 one["algorithms"] = [name for name, *_ in one["ways"]]
-        self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
         for one in self.stores:  # Whose reader on an edge has a given format has no algorithm that reads another.
@@ -656,7 +676,8 @@ class Overlay:
         for one in self.stores:
             whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
             typed(str, one["name"]), typed(list, one["shares"], one["readers"], one["through"])
-            typed(bool, one["vertex"], one["whole"]), [whole(reader, 0, len(layers) - 1) for reader in one["through"]]
+            typed(bool, one["vertex"], one["whole"], one["planes"])
+            [whole(reader, 0, len(layers) - 1) for reader in one["through"]]
             for layer, channels, read in one["shares"]:
                 whole(channels, 1), whole(0 if layer is None else layer, 0, len(layers) - 1), typed(list, read)
                 for store, words, through, beside in read:
@@ -673,6 +694,17 @@ class Overlay:
                                  for layer, channels, _ in one["shares"]])  # fmt: skip
         if self.engines is not None:
             self.engines.alone(self.stores)
+
+    def lying(self, at, name):  # How what a layer reads, and stores, may lie: channel by channel or not.
+        able, found = (self.engines.takes(at, name), self.engines.gives(at, name)), ([False], [False])
+        for one in self.stores:
+            here = at in one["readers"], any(at == share[0] for share in one["shares"])
+            for end in compress((0, 1), here):
+                found[end][:] = [lies for lies in self.planes(one) if able[end] or not lies]
+        return [(reads, writes) for reads in found[0] for writes in found[1]]
+
+    def planes(self, one):  # By format of a tensor: whether it lies channel by channel.
+        return [form[0] == "planes" for form in self.formats(one)]
 
     def left(self, at, one):  # Algorithms that the generated overlay has, of layers whose pieces fit its buffers.
         narrow = up(one["map"][1], one["strides"][1]) < one["output"][1]
@@ -798,8 +830,9 @@ class Overlay:
     def formats(self, one):  # Of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks; as given.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
         if self.engines is not None:  # Layouts are made as tensors are loaded.
-            need(one["given"] in (None, 0), "no such format", "malformed")
-            return [plain]
+            forms = [plain, ("planes", *plain[1:])] if one["planes"] else [plain]
+            need(not one["planes"] or self.alone(one), "pools take no map channel by channel", "malformed")
+            return forms if one["given"] is None else [forms[whole(one["given"], 0, len(forms) - 1)]]
         for reader in one["readers"]:
             layer = self.layers[reader]
             whole_map = [len(rows) for rows in layer["read"]] == layer["map"] or reader in one["through"]
@@ -817,6 +850,14 @@ class Overlay:
         found = [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
         return found if one["given"] is None else [found[whole(one["given"], 0, len(found) - 1)]]
 
+    def alone(self, one):  # Whether convolutions alone make and read a tensor, each all of it, or all that it makes.
+        channels = sum(share[1] for share in one["shares"])
+        size = one["images"], one["elements"], channels
+        reads = [tuple(layer[key] for key in ("images", "elements", "in_channels"))
+                 for layer in map(self.layers.__getitem__, one["readers"])]  # fmt: skip
+        made = all(layer is not None and not read for layer, _, read in one["shares"])
+        return one["vertex"] and made and {*reads} == {size} and not (one["plain"] or one["whole"] or one["through"])
+
     def kept(self, one, producer, reader, *box):  # Whether the tensor of an edge stays on the chip: wherever it fits.
         if self.engines is not None:
             return self.engines.stays(one["readers"][0], *box)
@@ -824,6 +865,13 @@ class Overlay:
         used = [*first["works"][producer][3:5], *second["works"][reader][3:5]]
         words = sum(used) + second["images"] * second["positions"] * second["out_channels"]
         return bool(self.room) and math.ceil(words * self.bytes) <= self.room
+
+    def contrary(self, one, layer, vertex, end):  # A layer does not read or make a tensor as that lies.
+        if self.engines is None or not one["planes"]:
+            return []
+        lies = self.planes(one)
+        flat = [FORBIDDEN * (way[3][end] != form) for way in self.layers[layer]["ways"] for form in lies]
+        return [(layer, vertex, flat)]
 
     def graph(self, low1, high1, low2, high2, time=1, energy=0):
         """Lemma Box: an array of P1 x P2 takes no fewer passes than the largest of its box and no less I_SA than the
@@ -880,8 +928,10 @@ class Overlay:
                         own[vertex] = list(map(add, own[vertex], map(mixed, costs[0])))
                     else:
                         edges.append((layer, vertex, [*map(mixed, chain(*costs))]))
+                        edges += self.contrary(one, layer, vertex, 1)
                 for reader in one["readers"]:
                     own[reader] = list(map(add, own[reader], loads[reader]))
+                    edges += self.contrary(one, reader, vertex, 0)
                 continue
             (tail, _, _), head, forms = one["shares"][0], one["readers"][0], self.formats(one)
             reads = [self.form(self.layers[head], name)[0] for name in self.layers[head]["algorithms"]]
@@ -986,12 +1036,19 @@ def check(problem, claim, evidence):
         for one, layer, (name, flow, *parts) in zip(layers, overlay.layers, choices, strict=True):
             need(name in layer["algorithms"] and flow in layer["dataflows"], f"{one['name']} is not computed so")
             parts = whole(*parts or [1], 1)
-            there = parts == 1 if engines is None else (name, flow, parts) in layer["ways"]
+            there = parts == 1 if engines is None else (name, flow, parts) in [way[:3] for way in layer["ways"]]
             need(there, f"the kernels of {one['name']} have no {parts} parts")
             pinned.append(one | {"algorithms": [name], "dataflows": [flow], "parts": [parts]})
-        totals = []
+        totals, laid, said = [], stores, iter(forms)
+        if engines is not None:  # Layers read and store as the tensors lie.
+            laid, forms = [], [0] * len(forms)
+            for posed, one in zip(stores, overlay.stores, strict=True):
+                at = whole(next(said, -1), 0, len(overlay.formats(one)) - 1) if one["vertex"] else None
+                laid.append(posed | {"given": at if one["given"] is None else one["given"]})
         for weights in ((1, 0), (0, 1)):
-            own, edges = Overlay(machine, pinned, stores, engines).graph(rows, rows, columns, columns, *weights)
+            chosen = Overlay(machine, pinned, laid, engines)
+            need(all(layer["algorithms"] for layer in chosen.layers), "a layer reads or makes no map that lies so")
+            own, edges = chosen.graph(rows, rows, columns, columns, *weights)
             picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
             need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
             paid = sum(flat[reduce(lambda k, v: k * len(own[v]) + picked[v], scope, 0)] for *scope, flat in edges)

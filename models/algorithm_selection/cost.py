@@ -138,7 +138,7 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
     words = {"input": Fraction(0), "weights": Fraction(0), "output": Fraction(0), "read_back": Fraction(0)}
     energy, used, pools = 0, [], 0
     layers: list[LayerCost] = []
-    timed = one_after_another(network, selection.choices, selection.array, selection.on_chip)
+    timed = one_after_another(network, selection)
     for at, (layer, choice) in enumerate(zip(network.layers, selection.choices, strict=True)):
         if choice.algorithm not in layer.algorithms(machine):
             raise ValueError(f"{layer.name} has no algorithm {choice.algorithm}")

@@ -34,7 +34,7 @@ def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
         return {}
     found: dict[str, Causes] = {}
     late: dict[str, int] = {}
-    timed = one_after_another(network, selection.choices, selection.array, selection.on_chip)
+    timed = one_after_another(network, selection)
     for at, (name, (now, waits)) in enumerate(zip(network.names, timed, strict=True)):
         array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
         waiting_pool = _waiting_pool(network, at)
@@ -69,7 +69,7 @@ def _held(network: OverlayNetwork, selection: Selection) -> dict[int, int]:
     engines, found = network.machine.engines, {}
     assert engines is not None
     for at in network.running.beside:
-        now = running_time_at(network, at, selection.choices[at], selection.array, selection.on_chip)
+        now = running_time_at(network, at, selection)
         shared, begin, free = (int(one[0]) for one in (now.shared, now.own.begin, now.own.free))
         reads = begin - free
         pool = network.running.pools[dict(network.running.between)[at]]

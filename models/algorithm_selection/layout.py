@@ -29,7 +29,7 @@ class Format:
         if self.layout == "toeplitz":
             return Fraction(self.images * self.positions * self.window * channels)
         plain = Fraction(self.images * self.elements * channels)
-        if self.layout == "tensor3d":
+        if self.layout in ("tensor3d", "planes"):
             return plain
         tile = TILE[self.layout]
         return plain * (tile + 2) ** 2 / tile**2
@@ -51,6 +51,11 @@ def format_of(layer: OverlayLayer, algorithm: Algorithm) -> Format:
 def tensor(images: int, elements: int) -> Format:
     """The plain layout of H1 * H2 elements per channel."""
     return Format("tensor3d", images, elements)
+
+
+def planes(images: int, elements: int) -> Format:
+    """The 3-D tensor channel by channel: all H1 * H2 elements of one, then of the next."""
+    return Format("planes", images, elements)
 
 
 def store_units(

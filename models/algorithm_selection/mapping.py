@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.layout import Format, format_of
+from mapper.models.algorithm_selection.overlay.layer import Ends
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 
 
@@ -33,6 +35,16 @@ class Selection:
             "stores": {store.name: label for store, label in zip(network.stores, self.stores, strict=True)},
             "on_chip": [[store.name, network.layers[store.readers[0]].name] for store in edges],
         }
+
+
+def planes_of(network: OverlayNetwork, stores: Sequence[str], at: int) -> Ends:
+    """Whether what layer ``at`` reads, and what it stores, lies channel by channel, where stored tensors have these
+    labels."""
+    reads, writes = network.source.get(at), network.sink.get(at)
+    return (
+        reads is not None and stores[reads] == "planes",
+        writes is not None and stores[writes] == "planes",
+    )
 
 
 def reader_label(network: OverlayNetwork, store: int, algorithm: Algorithm) -> str:

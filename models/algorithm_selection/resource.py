@@ -23,7 +23,7 @@ REGISTERS = 64 * 36
 """Bits that registers of LUTs hold without a memory."""
 LANE_DSPS, OTHER_DSPS = 5, 11
 """A requantiser's 33 x 32 bits and its slope; addresses, a product for each port of five buffers, and of patches."""
-PE_LUTS, LANE_LUTS, WIRE_LUTS, OTHER_LUTS = {False: 88, True: 96}, {False: 3300, True: 3700}, 310, 9000
+PE_LUTS, LANE_LUTS, WIRE_LUTS, OTHER_LUTS = {False: 88, True: 96}, {False: 3330, True: 3730}, 310, 9000
 """What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), without F(4,3) and with it, for which
 sums have 36 bits instead of 32; two small LUTs in one where they fit, and those of memories: a PE's multiplexers, its
 adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128; what a lane has for a second

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
@@ -20,7 +20,8 @@ from mapper.models.algorithm_selection.layer_time import (
     late,
     leaving,
 )
-from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.models.algorithm_selection.mapping import Selection, planes_of
+from mapper.models.algorithm_selection.overlay.layer import Ends, OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.pipeline import layer_times
@@ -63,48 +64,46 @@ def running_times(
     dataflows: Sequence[Dataflow],
     arrays: Arrays,
     parts: int = 1,
+    planes: Ends = (False, False),
 ) -> list[RunningTime]:
     """Layer ``at`` under an algorithm and each of ``dataflows``, its kernels in so many parts; its input stays on the
-    chip where it fits."""
+    chip where it fits. ``planes``: whether that, and what it makes, lies channel by channel."""
     engines = network.machine.engines
     assert engines is not None
     kept = stays(network, network.source.get(at), arrays)
-    places = [_place(network, at, algorithm, parts, one) for one in (False, True) if (kept == one).any()]
+    places = [
+        _place(network, at, algorithm, parts, one, planes) for one in (False, True) if (kept == one).any()
+    ]
     every = [_timed(place, algorithm, dataflows, arrays, engines) for place in places]
     if len(every) == 1:
         return every[0]
     return [_either(kept, *both) for both in zip(*every, strict=True)]
 
 
-def running_time_at(
-    network: OverlayNetwork, at: int, choice: Choice, array: tuple[int, int], on_chip: Container[int]
-) -> RunningTime:
-    """Layer ``at`` as chosen, on one array; the stores ``on_chip`` stay there."""
-    engines = network.machine.engines
+def running_time_at(network: OverlayNetwork, at: int, selection: Selection) -> RunningTime:
+    """Layer ``at`` as selected."""
+    engines, choice = network.machine.engines, selection.choices[at]
     assert engines is not None
-    place = _place(network, at, choice.algorithm, choice.parts, network.source.get(at) in on_chip)
-    return _timed_once(place, choice, array, engines)
+    kept, lies = network.source.get(at) in selection.on_chip, planes_of(network, selection.stores, at)
+    place = _place(network, at, choice.algorithm, choice.parts, kept, lies)
+    return _timed_once(place, choice, selection.array, engines)
 
 
-def one_after_another(
-    network: OverlayNetwork, choices: Sequence[Choice], array: tuple[int, int], on_chip: Container[int]
-) -> Iterator[tuple[RunningTime, int]]:
-    """Every layer as chosen, on one array, and what it waits for its kernels (`waiting`)."""
+def one_after_another(network: OverlayNetwork, selection: Selection) -> Iterator[tuple[RunningTime, int]]:
+    """Every layer as selected, and what it waits for its kernels (`waiting`)."""
     before: RunningTime | None = None
     held: Cycles | int = 0
-    for at, choice in enumerate(choices):
-        now = running_time_at(network, at, choice, array, on_chip)
+    for at in range(len(network.layers)):
+        now = running_time_at(network, at, selection)
         yield now, int(waiting(network, at, now, before, held)[0])
         held = 0 if before is None else held_up(network, at, now, before)
         before = now
 
 
-def piece_counts(
-    network: OverlayNetwork, choices: Sequence[Choice], array: tuple[int, int], on_chip: Container[int]
-) -> dict[str, int]:
+def piece_counts(network: OverlayNetwork, selection: Selection) -> dict[str, int]:
     """By layer, the number of pieces that takes least, of which the program is made: another that takes as long alone
     may begin later beside the layer before."""
-    timed = (running_time_at(network, at, one, array, on_chip) for at, one in enumerate(choices))
+    timed = (running_time_at(network, at, selection) for at in range(len(network.layers)))
     return {name: int(one.own.count[0]) for name, one in zip(network.names, timed, strict=True)}
 
 
@@ -138,13 +137,15 @@ class _Place:
     resumed: tuple[Pool, bool] | None = None
 
 
-def _place(network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int, kept: bool) -> _Place:
+def _place(
+    network: OverlayNetwork, at: int, algorithm: Algorithm, parts: int, kept: bool, planes: Ends
+) -> _Place:
     engines, running = network.machine.engines, network.running
     pools: tuple[Pool, ...] = ()
     if engines is not None and engines.pools:
         pools = tuple(running.pools[pool] for layer, pool in running.between if layer == at)
     beside = bool(pools) and overlaps(network, at)
-    cut = replace(cut_of(network, at, algorithm, parts), stays=kept)
+    cut = replace(cut_of(network, at, algorithm, parts), stays=kept, planes=planes)
     resumed = None
     if engines is not None and engines.pools and engines.overlap:
         resumed = next(

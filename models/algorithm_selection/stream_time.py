@@ -14,7 +14,7 @@ import numpy as np
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.layer_time import Arrays, Cycles, up
-from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
+from mapper.models.algorithm_selection.overlay.layer import TILE, Ends, OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.timing import FETCHED, HAND_OVER, TURN, block_rows
 
@@ -34,7 +34,8 @@ class Cut:
     which has less where these are uneven. ``given``: the input lies in DRAM as the layer reads it.
     ``flattened``: positions of the maps that a fully connected layer reads channel by channel. ``kept``: the input
     stays in its buffer while parts of the maps follow one another. ``stays``: it stays on the chip, in the tensor
-    buffer, from the layer before on. ``followed``: the next kernels, of a part or of the layer after it, are fetched
+    buffer, from the layer before on. ``planes``: whether what is read, and what is stored, lies channel by channel.
+    ``followed``: the next kernels, of a part or of the layer after it, are fetched
     while its first product runs."""
 
     counts: tuple[int, ...]
@@ -44,6 +45,7 @@ class Cut:
     flattened: int = 0
     kept: bool = False
     stays: bool = False
+    planes: Ends = (False, False)
     last: tuple[bool, bool] = (False, False)
     followed: bool = True
 
@@ -177,12 +179,15 @@ def input_time(
         return height * out * layer.window * layer.groups * arrays.lines(depth) + start
     reach = min(high, (height - 1) * step1 + (layer.kernel[0] - 1) * layer.dilations[0] + 1 - above)
     positions = step1 * step2 * -(-reach // step1) * -(-wide // step2)
+    if cut.planes[0]:
+        return layer.in_channels * arrays.lines(positions) + start
     return positions * arrays.lines(layer.in_channels) + start
 
 
 def output_time(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: Arrays, cut: Cut) -> Cycles:
     """Cycles of storing a piece of so many rows (of tiles) of the output."""
-    lines = arrays.lines(layer.part_maps(cut.parts, last=cut.last[1]))
+    maps = layer.part_maps(cut.parts, last=cut.last[1])
+    lines = arrays.lines(maps)
     if algorithm in TILE:
         tile = TILE[algorithm]
         streamed = height * -(-layer.output[1] // tile) * (tile + 2) ** 2 * lines
@@ -190,7 +195,7 @@ def output_time(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: 
     rows = layer.images if layer.fully_connected else height * layer.output[1]
     if layer.pooled is not None:
         return height * layer.pooled.size[1] * lines + HAND_OVER + 1 + POOL
-    return rows * lines + HAND_OVER + 1
+    return (maps * arrays.lines(rows) if cut.planes[1] else rows * lines) + HAND_OVER + 1
 
 
 def edge_time(layer: OverlayLayer, arrays: Arrays, cut: Cut, *, single: bool) -> Cycles | int:

@@ -368,5 +368,6 @@ def _store(problem: SelectionProblem, at: int) -> dict[str, Any]:
         "plain": store.plain,
         "vertex": store.vertex,
         "whole": store.whole,
+        "planes": store.planes,
         "given": None if label is None else problem.network.labels[at].index(label),
     }

@@ -1,7 +1,9 @@
 """The cost graph of a network for many array shapes at once [Meng2021, sec. 5.1].
 
 A vertex per layer with a cost per algorithm, each in its best dataflow; a vertex per branching tensor or concatenation
-with a choice per format; an edge per transition. Costs are whole numbers of the machine's units, or picojoules.
+with a choice per format; an edge per transition. On the generated overlay layouts cost time on the layers' movers, all
+at once with the array, so that a layer's choices say how it reads and stores, too; where that is not how the tensor
+lies, its edge costs more than all others can together. Costs are whole numbers of the machine's units, or picojoules.
 """
 
 from __future__ import annotations
@@ -154,6 +156,7 @@ class GraphBuilder(NetworkChoices):
         joins = Joins(self.network, self.labels, self.algorithms, self.vertex)
         constant, joined = joins.latency() if quantity == "latency" else joins.energy()
         terms: list[Term] = [((tail, head), costs) for tail, head, costs in joined]
+        contradictions: dict[int, NDArray[np.bool_]] = {}
         for at, store in enumerate(self.network.stores):
             if not store.vertex:
                 tail, head, moved = transition(self, at, loads, quantity, arrays)
@@ -167,14 +170,22 @@ class GraphBuilder(NetworkChoices):
                 if share.layer is None:
                     vertices[vertex] = below(vertices[vertex] + matrix, self.network.name)
                 else:
+                    contradictions[len(terms)] = self.contradicts(share.layer, at, 1)
                     terms.append(((share.layer, vertex), matrix[np.newaxis]))
             for reader in store.readers:
                 load = loads[reader][:, np.newaxis, :]
+                contradictions[len(terms)] = self.contradicts(reader, at, 0).T
                 terms.append(((vertex, reader), np.repeat(load, len(self.labels[at]), axis=1)))
         if passes.running is not None:
             unit = self.machine.units_per_cycle if quantity == "latency" else 0
             waits = [*passes.running.waits(), *(passes.running.ties() if tied and unit else ())]
             terms += [(scope, below(wait * unit, self.network.name)) for scope, wait in waits]
+        dear = 1 + sum(
+            int(costs.max() - costs.min()) for costs in (*vertices, *(costs for _, costs in terms))
+        )
+        for at, where in contradictions.items():
+            if where.any():
+                terms[at] = terms[at][0], terms[at][1] + dear * where
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
         self._check(vertices, [costs for _, costs in terms], constant)
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))

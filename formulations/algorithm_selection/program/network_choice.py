@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.cost import kept_bytes
-from mapper.models.algorithm_selection.mapping import Selection, reader_label
+from mapper.models.algorithm_selection.mapping import Selection, planes_of, reader_label
+from mapper.models.algorithm_selection.overlay.layer import Ends
 from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.models.algorithm_selection.product import best_dataflow
 from mapper.models.algorithm_selection.resource import lanes_of
@@ -17,11 +22,13 @@ from mapper.models.limit import UnfinishedError
 
 
 class Way(NamedTuple):
-    """A choice of a layer: an algorithm in the best of some dataflows, its kernels in so many parts."""
+    """A choice of a layer: an algorithm in the best of some dataflows, its kernels in so many parts; ``planes``:
+    whether what it reads, and what it stores, lies channel by channel, which the formats of these tensors must say."""
 
     algorithm: Algorithm
     dataflows: tuple[Dataflow, ...]
     parts: int
+    planes: Ends = (False, False)
 
 
 def _never() -> bool:
@@ -86,7 +93,10 @@ class NetworkChoices:
 
         Raises: ValueError if pins leave it no such choice.
         """
-        own = [self._place(at, choice) for at, choice in enumerate(selection.choices)]
+        own = [
+            self._place(at, choice, planes_of(self.network, selection.stores, at))
+            for at, choice in enumerate(selection.choices)
+        ]
         return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
 
     def wanted(self) -> Iterator[tuple[Way, ...]]:
@@ -109,10 +119,30 @@ class NetworkChoices:
         room, store = self.machine.traffic.onchip_bytes, self.network.stores[at]
         return bool(room) and kept_bytes(self.network, store, store.shares[0], producer, reader) <= room
 
-    def _place(self, at: int, choice: Choice) -> int:
+    def contradicts(self, at: int, store: int, end: int) -> NDArray[np.bool_]:
+        """Where a choice of layer ``at`` and a format of what it reads (``end`` 0) or stores (1) say that the tensor
+        lies in different ways, [choices, formats]."""
+        ways = np.array([way.planes[end] for way in self.choices[at]], np.bool_)
+        lies = np.array([label == "planes" for label in self.labels[store]], np.bool_)
+        return np.asarray(ways[:, np.newaxis] != lies)
+
+    def _place(self, at: int, choice: Choice, planes: Ends) -> int:
         if self.machine.engines is None:
             return self.algorithms[at].index(choice.algorithm)
-        return self.choices[at].index(Way(choice.algorithm, (choice.dataflow,), choice.parts))
+        return self.choices[at].index(Way(choice.algorithm, (choice.dataflow,), choice.parts, planes))
+
+    def _planes(self, at: int, algorithm: Algorithm) -> list[Ends]:
+        """How what a layer reads, and what it stores, may lie under an algorithm."""
+        if self.machine.engines is None:
+            return [(False, False)]
+        layer = self.network.layers[at]
+        ends = (
+            (self.network.source.get(at), layer.reads_planes(algorithm)),
+            (self.network.sink.get(at), layer.writes_planes(algorithm)),
+        )
+        labels = ((able, ("tensor3d",) if store is None else self.labels[store]) for store, able in ends)
+        reads, writes = ([one == "planes" for one in own if able or one != "planes"] for able, own in labels)
+        return [*product(reads, writes)]
 
     def _choices(self, at: int) -> tuple[Way, ...]:
         """The algorithms of a layer, of whose dataflows the best is taken; or each of these apart where the engines run
@@ -121,9 +151,10 @@ class NetworkChoices:
         flows = self.problem.dataflows(at)
         apart = [flows] if self.machine.engines is None else [(one,) for one in flows]
         return tuple(
-            Way(name, own, parts)
+            Way(name, own, parts, planes)
             for name in self._allowed(at)
             for parts in self.problem.parts(at, name)
+            for planes in self._planes(at, name)
             for own in apart
         )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mapper.formulations.algorithm_selection.program.network_choice import Way
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.layer_time import Arrays
+from mapper.models.algorithm_selection.overlay.layer import Ends
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.running_cost import (
     RunningTime,
@@ -36,14 +37,14 @@ class RunningGraph:
         self.network, self.arrays = network, arrays
         self.times: list[list[RunningTime]] = []
         for at, every in enumerate(choices):
-            flows: dict[tuple[Algorithm, int], list[Dataflow]] = {}
+            flows: dict[tuple[Algorithm, int, Ends], list[Dataflow]] = {}
             for way in every:
-                flows.setdefault((way.algorithm, way.parts), []).extend(way.dataflows)
+                flows.setdefault((way.algorithm, way.parts, way.planes), []).extend(way.dataflows)
             self.times.append(
                 [
                     one
-                    for (name, parts), own in flows.items()
-                    for one in running_times(network, at, name, own, arrays, parts)
+                    for (name, parts, planes), own in flows.items()
+                    for one in running_times(network, at, name, own, arrays, parts, planes)
                 ]
             )
 

@@ -26,6 +26,7 @@ PARTS = (
 )
 STORED = "every tensor is stored in the layout of one of its readers"
 READ = "a tensor with one reader is stored in that reader's layout"
+LYING = "what lies channel by channel is read and made in whole rows of positions, without transforms"
 KEPT = "what stays on the chip fits: maps and kernels of two consecutive layers"
 STAYS = "a map that stays on the chip goes to the next layer alone, and fits beside the map that is read meanwhile"
 PACE = "an inference takes no longer than asked for"
@@ -209,6 +210,27 @@ def _stored(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenR
                 wanted = "tensor3d"  # Layouts are made as the tensor is loaded.
             if label.partition("@")[0] != wanted:
                 yield BrokenRule(READ, store.name, 1)
+        if label == "planes" and len(selection.choices) == len(network.layers):
+            yield from _planes(problem, selection, at)
+
+
+def _planes(problem: SelectionProblem, selection: Selection, at: int) -> Iterator[BrokenRule]:
+    """Of a tensor that lies channel by channel: lanes are positions, one after another."""
+    network, store = problem.network, problem.network.stores[at]
+    for reader in store.readers:
+        layer, algorithm = network.layers[reader], selection.choices[reader].algorithm
+        takes = algorithm == "kn2row" or (algorithm == "im2col" and _wanted(layer, algorithm) == "tensor3d")
+        if not takes or layer.strides != (1, 1) or layer.groups > 1 or layer.fully_connected:
+            yield BrokenRule(LYING, layer.name, 1)
+    for share in store.shares:
+        if share.layer is None:
+            yield BrokenRule(LYING, store.name, 1)
+            continue
+        layer, algorithm = network.layers[share.layer], selection.choices[share.layer].algorithm
+        patch = -(-layer.map[1] // layer.strides[1])
+        spread = algorithm == "kn2row" and patch != layer.output[1]
+        if algorithm in WINOGRAD_SIDE or spread or layer.fully_connected or layer.pooled is not None:
+            yield BrokenRule(LYING, layer.name, 1)
 
 
 def _shape(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:

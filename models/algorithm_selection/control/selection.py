@@ -25,12 +25,15 @@ def selection_control(network: LayerNetwork, overlay: OverlayNetwork, selection:
     stores = {
         name: _reader(overlay, at, selection.stores[at]) for at, names in tensors.items() for name in names
     }
+    planes = frozenset(
+        name for at, names in tensors.items() for name in names if selection.stores[at] == "planes"
+    )
     kept = frozenset(name for at in selection.on_chip for name in tensors[at])
     engines = overlay.machine.engines
     if engines is not None:  # What the host makes lies as the 3-D tensor, too.
         made_here = [name for layer in network.layers for name, _ in layer.outputs]
         stores = dict.fromkeys(made_here) | stores
-    made = control(network, selection.array, choices, stores, kept)
+    made = control(network, selection.array, choices, stores, kept, planes=planes)
     return made if engines is None else replace(made, wires=engines.block_wires)
 
 
@@ -47,7 +50,7 @@ def stored_tensors(network: LayerNetwork, overlay: OverlayNetwork) -> dict[int, 
 def _reader(overlay: OverlayNetwork, at: int, label: str) -> tuple[str, Algorithm] | None:
     """The layer and the algorithm that read a store as its label says, None for the plain tensor."""
     wanted, store = stored_format(overlay, at, label), overlay.stores[at]
-    if wanted is None or wanted.layout == "tensor3d":
+    if wanted is None or wanted.layout in ("tensor3d", "planes"):
         return None
     for one in store.readers:
         layer = overlay.layers[one]

@@ -16,6 +16,7 @@ from mapper.models.algorithm_selection.overlay.network import (
     Store,
 )
 from mapper.models.algorithm_selection.overlay.on_the_way import pooled
+from mapper.models.algorithm_selection.overlay.planes import with_planes
 from mapper.models.algorithm_selection.overlay.running import Running, first_channel, lying, running
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
@@ -102,6 +103,7 @@ class _Builder:
         names = {layer.name: at for at, layer in enumerate(self.layers)}
         layers = self._pooled()
         way = frozenset(layer.pooled.name for layer in layers if layer.pooled is not None)
+        stores = with_planes(self.given, layers, stores, self.machine)
         return OverlayNetwork(
             self.given.name,
             self.machine,

@@ -19,6 +19,8 @@ TILE = {"winograd": 2, "winograd-4x4": 4}
 PIECES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 """Numbers of pieces that an image is cut into on the generated overlay, whose program chooses among the same."""
 Pair = tuple[int, int]
+Ends = tuple[bool, bool]
+"""Of what a layer reads, and of what it stores."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,20 @@ class OverlayLayer:
         if algorithm == "kn2row" or (algorithm == "im2col" and self.pointwise):
             return "tensor3d"
         return "toeplitz" if algorithm == "im2col" else algorithm
+
+    def reads_planes(self, algorithm: Algorithm) -> bool:
+        """Whether an algorithm reads maps that lie channel by channel: lanes are positions then, so that it takes all
+        of them as they come."""
+        if self.groups > 1 or self.fully_connected or self.strides != (1, 1):
+            return False
+        return algorithm == "kn2row" or (algorithm == "im2col" and self.pointwise)
+
+    def writes_planes(self, algorithm: Algorithm) -> bool:
+        """Whether an algorithm's results leave channel by channel: they lie in the sums position by position, and no
+        pool takes them on their way."""
+        if algorithm in TILE or self.fully_connected or self.pooled is not None:
+            return False
+        return algorithm != "kn2row" or -(-self.map[1] // self.strides[1]) == self.output[1]
 
     def _matrices(self, algorithm: Algorithm, height: int) -> tuple[int, int, int]:
         """Rows and columns of the input, and rows of the sums, of a piece of so many rows (of tiles) of the output."""

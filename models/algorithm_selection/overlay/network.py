@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mapper.arch.overlay import OverlayMachine
-from mapper.models.algorithm_selection.layout import Format, format_of, tensor
+from mapper.models.algorithm_selection.layout import Format, format_of, planes, tensor
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.running import Running
 from mapper.models.algorithm_selection.overlay.staying import staying
@@ -53,7 +53,7 @@ class Store:
     in the plain layout beside them, by what is no layer. ``through``: of the readers, those after a pool or the like,
     which reads the plain layout. A tensor with one share of a layer and one reader is an edge of the cost graph;
     ``vertex`` says that it is a vertex instead. ``whole``: all of it is read by what costs nothing, too, so that no
-    format may lack a position."""
+    format may lack a position. ``planes``: on the generated overlay it may lie channel by channel."""
 
     name: str
     images: int
@@ -64,6 +64,7 @@ class Store:
     plain: int = 0
     vertex: bool = True
     whole: bool = False
+    planes: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,12 @@ class OverlayNetwork:
     def source(self) -> dict[int, int]:
         """The store that each layer reads, by position; layers that read the network's input are left out."""
         return {reader: at for at, store in enumerate(self.stores) for reader in store.readers}
+
+    @cached_property
+    def sink(self) -> dict[int, int]:
+        """The store, by position, that each layer makes a part of; layers whose results are not stored are left out."""
+        shares = ((share.layer, at) for at, store in enumerate(self.stores) for share in store.shares)
+        return {layer: at for layer, at in shares if layer is not None}
 
     @cached_property
     def staying(self) -> dict[int, frozenset[int]]:
@@ -149,7 +156,8 @@ class OverlayNetwork:
         """A strided Toeplitz matrix may lack positions; it is a format of a store only if no reader needs those."""
         found: dict[Format, None] = {}
         if self.machine.engines is not None:
-            return (tensor(store.images, store.elements),)
+            plain = tensor(store.images, store.elements)
+            return (plain, planes(store.images, store.elements)) if store.planes else (plain,)
         needs = [self._needs(store, reader) for reader in store.readers]
         if store.plain or store.whole:
             needs.append(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,18 @@ def _rank(problem: SelectionProblem, selection: Selection) -> tuple[Any, ...] | 
     return problem.rank(verdict.cost) if verdict.valid and verdict.cost is not None else None
 
 
+def _laid(problem: SelectionProblem, known: Selection | None = None) -> SelectionProblem:
+    """The problem with tensors of the generated overlay as they are known to lie, or in the first format they may have:
+    there a layer's choices say how it reads and stores, so that no change of one of them leads to another format."""
+    if problem.machine.engines is None:
+        return problem
+    labels = [problem.labels(at)[:1] for at in range(len(problem.network.stores))]
+    if known is not None:
+        labels = [(one,) for one in known.stores]
+    names = [store.name for store in problem.network.stores]
+    return replace(problem, stores={name: one[0] for name, one in zip(names, labels, strict=True) if one})
+
+
 @dataclass
 class _Kept:
     """The best selection so far in the problem's own terms."""
@@ -53,7 +65,9 @@ class _Kept:
 def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     """Latency annealed from a random shape on, or from what is known; the best selection seen at any shape is judged by
     the objective."""
-    builder, draw = GraphBuilder(problem), random.Random(effort.seed)
+    start = effort.known(problem)
+    builder = GraphBuilder(_laid(problem, None if start is None else start.mapping))
+    draw = random.Random(effort.seed)
     rows, columns = shapes(problem)
     kept = _Kept(problem)
     if builder.nothing_left is not None or not len(rows):
@@ -61,7 +75,6 @@ def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     sizes = [len(names) for names in builder.algorithms] + [len(builder.labels[at]) for at in builder.vertex]
     state = [draw.randrange(size) for size in sizes]
     array = _near(problem, square(problem), draw, rows, columns)
-    start = effort.known(problem)
     if start is not None:
         state, array = builder.chosen(start.mapping), start.mapping.array
         kept.offer(start.mapping)
@@ -124,7 +137,7 @@ def _near(problem: SelectionProblem, array: Array, draw: random.Random, rows: An
 
 def draw_at_random(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     """Shapes and choices drawn evenly; the best one."""
-    builder, draw = GraphBuilder(problem), np.random.default_rng(effort.seed)
+    builder, draw = GraphBuilder(_laid(problem)), np.random.default_rng(effort.seed)
     rows, columns = shapes(problem)
     if builder.nothing_left is not None or not len(rows):
         return outcome_of(problem, None, effort)

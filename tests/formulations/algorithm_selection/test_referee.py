@@ -164,3 +164,19 @@ def test_maps_that_stay_on_the_generated_overlay_go_to_the_next_layer_alone_and_
     name = network.stores[other].name
     assert (referee.STAYS, name, 1) in broken(posed, replace(given, on_chip=(other,)))
     assert broken(posed, replace(given, on_chip=())) == []
+
+
+def test_maps_channel_by_channel_are_read_and_made_without_transforms() -> None:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    network = overlay_network(load_layers("squeezenet"), machine)
+    at = next(at for at, store in enumerate(network.stores) if store.name == "conv2")
+    readers = [network.names[reader] for reader in network.stores[at].readers]
+    assert readers == ["conv3", "conv4"]
+    posed = SelectionProblem(network, stores={"conv2": "planes"})
+    found = solve_at(posed, (47, 128))
+    assert found is not None and broken(posed, found.selection) == []
+    assert found.selection.choices[3].algorithm == "kn2row"
+    for algorithm in ("im2col", "winograd-4x4"):
+        wrong = changed(found.selection, 3, Choice(algorithm, "WS"))  # type: ignore[arg-type]
+        assert broken(posed, wrong) == [(referee.LYING, "conv4", 1)]

@@ -75,6 +75,26 @@ def test_formats_of_two_kernels_are_told_apart_by_their_readers() -> None:
     assert "tensor3d" in labels and not any(label.startswith("tensor3d@") for label in labels)
 
 
+def generated(name: str) -> OverlayNetwork:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    return overlay_network(load_layers(name), machine)
+
+
+def test_thin_maps_that_convolutions_alone_read_may_lie_channel_by_channel() -> None:
+    network = generated("squeezenet")
+    planar = [store.name for store in network.stores if store.planes]
+    assert planar == [f"conv{at}" for at in range(2, 24, 3)]
+    assert network.labels[network.source[network.position["conv3"]]] == ("tensor3d", "planes")
+    assert not any(store.planes for store in overlay("squeezenet").stores)
+
+
+def test_maps_that_a_pool_reads_lie_position_by_position() -> None:
+    network = generated("googlenet")
+    assert any(store.vertex for store in network.stores)
+    assert {*network.labels} == {("tensor3d",)}
+
+
 def test_a_network_without_convolutions_is_refused() -> None:
     with pytest.raises(InputError, match="has no layer"):
         overlay("googlenet/softmax1")

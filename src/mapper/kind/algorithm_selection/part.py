@@ -204,7 +204,7 @@ def limits(network: OverlayNetwork, selection: Selection) -> Limits:
         assert needed is not None
         parts[name] = needed
     pooled = {layer.name: layer.pooled for layer in network.layers if layer.pooled is not None}
-    pieces = piece_counts(network, selection.choices, selection.array, selection.on_chip)
+    pieces = piece_counts(network, selection)
     if room is None:
         return Limits(None, None, 0, parts, frozenset(kept), ahead, pooled, pieces)
     return Limits(room.input, room.result, room.tensor, parts, frozenset(kept), ahead, pooled, pieces)

@@ -1,0 +1,86 @@
+"""Tensors of the generated overlay lie position by position or channel by channel: a choice that the graph, the model
+and the checker see alike."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
+from mapper.formulations.algorithm_selection.program.shape import shapes
+from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.solver.algorithm_selection.catalogue import METHODS
+from mapper.solver.algorithm_selection.proof import prove
+from mapper.solver.method import Effort
+from mapper.solver.proof import Claim
+from tests.checkers.algorithm_selection.test_check_algorithm_selection import VERDICT
+from tests.solver.algorithm_selection.random_planes import planar_problems
+from tests.solver.algorithm_selection.test_random import FEW
+
+
+def test_random_layouts_are_solved_as_by_trying_everything_and_certified() -> None:
+    lies: list[str] = []
+
+    @settings(derandomize=True, deadline=None, max_examples=30)
+    @given(planar_problems())
+    def holds(problem: SelectionProblem) -> None:
+        least = METHODS["brute-force"].search(problem, Effort())
+        found = METHODS["joint"].search(problem, Effort())
+        assert found.proven and least.proven and found.value == least.value
+        claim = Claim(
+            "infeasible" if found.mapping is None else "optimal", found.mapping, found.value, found.bound
+        )
+        proof = prove(problem, claim, Effort())
+        assert VERDICT(json.loads(json.dumps(proof.to_json("algorithm_selection", "net"))))[1] == "certified"
+        if found.mapping is not None:
+            assert verify(problem, found.mapping).valid
+            lies.extend(found.mapping.stores)
+
+    holds()
+    assert min(lies.count("planes"), lies.count("tensor3d")) > len(lies) / 5
+
+
+def test_heuristics_give_selections_whose_layers_can_read_and_make_what_lies_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, number in FEW.items():
+        monkeypatch.setattr(f"mapper.solver.algorithm_selection.heuristic.annealing.{name}", number)
+
+    @settings(derandomize=True, deadline=None, max_examples=12)
+    @given(planar_problems())
+    def holds(problem: SelectionProblem) -> None:
+        least = METHODS["joint"].search(problem, Effort())
+        for name in ("annealing", "random", "algorithm-1"):
+            found = METHODS[name].search(problem, Effort())
+            assert (found.mapping is None) <= (least.mapping is None)
+            if found.mapping is not None and least.value is not None:
+                assert verify(problem, found.mapping).valid
+                assert found.value is not None and found.value >= least.value
+
+    holds()
+
+
+def test_no_layout_costs_less_on_an_array_than_in_a_box_around_it() -> None:
+    @settings(derandomize=True, deadline=None, max_examples=15)
+    @given(planar_problems())
+    def holds(problem: SelectionProblem) -> None:
+        builder = GraphBuilder(problem)
+        if builder.nothing_left is not None:
+            return
+        rows, columns = shapes(problem)
+        ends = [np.array([end]) for end in (rows.max(), columns.max(), rows.min(), columns.min())]
+        box, graph = builder.graph(*ends[:2], least=(ends[2], ends[3])), builder.graph(rows, columns)
+        draw = np.random.default_rng(0)
+        for _ in range(20):
+            chosen = draw.integers([costs.shape[1] for costs in graph.vertices])[np.newaxis]
+            valid = verify(
+                problem, builder.selection((int(rows[0]), int(columns[0])), chosen[0].tolist())
+            ).valid
+            values = graph.value(np.repeat(chosen, len(rows), 0))
+            assert not valid or (box.value(chosen) <= values).all()
+
+    holds()
