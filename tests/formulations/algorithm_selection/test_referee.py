@@ -178,5 +178,5 @@ def test_maps_channel_by_channel_are_read_and_made_without_transforms() -> None:
     assert found is not None and broken(posed, found.selection) == []
     assert found.selection.choices[3].algorithm == "kn2row"
     for algorithm in ("im2col", "winograd-4x4"):
-        wrong = changed(found.selection, 3, Choice(algorithm, "WS"))  # type: ignore[arg-type]
+        wrong = changed(found.selection, 3, Choice(algorithm, "WS"))
         assert broken(posed, wrong) == [(referee.LYING, "conv4", 1)]

@@ -72,8 +72,8 @@ def test_no_layout_costs_less_on_an_array_than_in_a_box_around_it() -> None:
         if builder.nothing_left is not None:
             return
         rows, columns = shapes(problem)
-        ends = [np.array([end]) for end in (rows.max(), columns.max(), rows.min(), columns.min())]
-        box, graph = builder.graph(*ends[:2], least=(ends[2], ends[3])), builder.graph(rows, columns)
+        most, least = ((np.array([end(rows)]), np.array([end(columns)])) for end in (np.max, np.min))
+        box, graph = builder.graph(most[0], most[1], least=least), builder.graph(rows, columns)
         draw = np.random.default_rng(0)
         for _ in range(20):
             chosen = draw.integers([costs.shape[1] for costs in graph.vertices])[np.newaxis]

@@ -27,6 +27,7 @@ def selection_lines(problem: SelectionProblem, part: Part) -> list[str]:
         f"  array    {height} x {width} ({height * width:,} PEs)",
         f"  cycles   {spent}",
         f"  chosen   {_chosen(selection)}",
+        *_planes(problem, selection),
     ]
     layers = part.breakdown["layers"]
     rows: list[tuple[str | int, ...]] = []
@@ -50,6 +51,14 @@ def one_line(part: Part) -> str:
 def _chosen(selection: Selection) -> str:
     counts = Counter(f"{choice.algorithm}/{choice.dataflow}" for choice in selection.choices)
     return ", ".join(f"{count} {named}" for named, count in sorted(counts.items()))
+
+
+def _planes(problem: SelectionProblem, selection: Selection) -> list[str]:
+    """Which tensors lie channel by channel, if any do."""
+    stores = zip(problem.network.stores, selection.stores, strict=True)
+    names = [store.name for store, label in stores if label == "planes"]
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return [f"  planes   {', '.join(names[:8])}{more}"] if names else []
 
 
 def compared_lines(problem: SelectionProblem, mappings: Mapping[str, JsonValue]) -> list[str]:
