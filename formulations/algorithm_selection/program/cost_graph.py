@@ -9,8 +9,8 @@ lies, its edge costs more than all others can together. Costs are whole numbers 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +34,7 @@ from mapper.models.algorithm_selection.choice import Dataflow
 from mapper.models.algorithm_selection.layer_time import Arrays
 from mapper.models.algorithm_selection.product import product
 from mapper.models.algorithm_selection.running_cost import piece_passes
-from mapper.workloads.pbqp.instance import PbqpInstance, flat_instance
+from mapper.workloads.pbqp.instance import INFINITE, PbqpInstance, flat_instance
 
 Term = tuple[tuple[int, ...], Costs]
 """Vertices, and costs [S or 1, choices of the first, ...]: an edge between two, or a tie of three."""
@@ -44,12 +44,14 @@ Term = tuple[tuple[int, ...], Costs]
 class CostGraph:
     """Costs for S shapes. ``vertices``: a name and [S, choices] each, layers first, then stored tensors; ``terms``:
     edges from tail to head, and then ties of three layers one after another, what these cost more, never below 0, which
-    is time alone; ``constant`` is paid in any case."""
+    is time alone; ``constant`` is paid in any case. ``ruled_out``: where choices of an edge's ends, by its place among
+    the terms, contradict each other, [choices of tail, of head]; there it costs more than all else together can."""
 
     names: tuple[str, ...]
     vertices: tuple[Costs, ...]
     terms: tuple[Term, ...]
     constant: int
+    ruled_out: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
 
     def value(self, chosen: NDArray[np.int64]) -> Costs:
         """What a choice per vertex costs on every shape; ``chosen`` [S, V]."""
@@ -66,7 +68,7 @@ class CostGraph:
         terms = tuple(
             (scope, costs if len(costs) == 1 else costs[shape : shape + 1]) for scope, costs in self.terms
         )
-        return CostGraph(self.names, vertices, terms, self.constant)
+        return CostGraph(self.names, vertices, terms, self.constant, self.ruled_out)
 
     def weighted(self, energy: CostGraph, for_time: Any, for_energy: Any, kind: Any) -> CostGraph:
         """The graph of this one's and of ``energy``'s weighted sum, in numbers of a ``kind``."""
@@ -83,16 +85,19 @@ class CostGraph:
         terms += [(scope, costs.astype(kind) * for_time) for scope, costs in self.terms[count:]]
         vertices = tuple(mixed(*both) for both in zip(self.vertices, energy.vertices, strict=True))
         constant = self.constant * for_time + energy.constant * for_energy
-        return CostGraph(self.names, vertices, tuple(terms), constant)
+        return CostGraph(self.names, vertices, tuple(terms), constant, self.ruled_out)
 
     def instance(self, name: str, shape: int = 0) -> PbqpInstance:
-        """The PBQP of one shape, by position; ``constant`` is left out, and so are terms that cost nothing.
+        """The PBQP of one shape, by position; ``constant`` is left out, and so are terms that cost nothing. What is
+        ruled out costs infinitely much.
 
         A tie is a vertex more, whose choices are pairs of those of its first two layers: a pair that these do not have
         costs as much as the tie can, so that none is better than theirs."""
         own = [costs[shape] for costs in self.vertices]
         paid = [
-            (*scope, costs[0]) for scope, costs in self.only(shape).terms if len(scope) == 2 and costs.any()
+            (*scope, np.where(self.ruled_out.get(at, False), INFINITE, costs[0]))
+            for at, (scope, costs) in enumerate(self.only(shape).terms)
+            if len(scope) == 2 and costs.any()
         ]
         for (first, second, third), costs in self.tied(shape):
             ones, others, _ = costs.shape
@@ -183,13 +188,13 @@ class GraphBuilder(NetworkChoices):
         dear = 1 + sum(
             int(costs.max() - costs.min()) for costs in (*vertices, *(costs for _, costs in terms))
         )
+        contradictions = {at: where for at, where in contradictions.items() if where.any()}
         for at, where in contradictions.items():
-            if where.any():
-                terms[at] = terms[at][0], terms[at][1] + dear * where
+            terms[at] = terms[at][0], terms[at][1] + dear * where
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
         self._check(vertices, [costs for _, costs in terms], constant)
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
-        return CostGraph(names, tuple(vertices), tuple(terms), constant)
+        return CostGraph(names, tuple(vertices), tuple(terms), constant, contradictions)
 
     def graph_at(self, array: tuple[int, int]) -> CostGraph:
         """The cost graph for one shape, in units of time.

@@ -8,15 +8,23 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numpy.typing import NDArray
 
+from mapper.arch.overlay import OverlayMachine
+from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
 from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.solver.algorithm_selection.catalogue import METHODS
+from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order
 from mapper.solver.algorithm_selection.proof import prove
 from mapper.solver.method import Effort
+from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.proof import Claim
+from mapper.workloads.source import load_layers
 from tests.checkers.algorithm_selection.test_check_algorithm_selection import VERDICT
 from tests.solver.algorithm_selection.random_planes import planar_problems
 from tests.solver.algorithm_selection.test_random import FEW
@@ -62,6 +70,24 @@ def test_heuristics_give_selections_whose_layers_can_read_and_make_what_lies_so(
                 assert found.value is not None and found.value >= least.value
 
     holds()
+
+
+def test_the_pbqp_of_a_graph_has_no_finite_pair_that_contradicts_itself() -> None:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    builder = GraphBuilder(SelectionProblem(overlay_network(load_layers("squeezenet"), machine)))
+    graph = builder.graph_at((47, 128))
+    values, chosen = eliminate(graph, elimination_order(graph))
+    instance = graph.instance("squeezenet")
+    found = PBQP_METHODS["auto"].search(PbqpProblem(instance), Effort())
+    assert found.value == values[0] - graph.constant
+    # Three edges of each of eight tensors: of what makes it, and of two layers that read it.
+    assert len(graph.ruled_out) == 24
+    assert all(not where[chosen[0][tail], chosen[0][head]] for (tail, head), where in _ends(graph))
+
+
+def _ends(graph: CostGraph) -> list[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+    return [(graph.terms[at][0], where) for at, where in graph.ruled_out.items()]
 
 
 def test_no_layout_costs_less_on_an_array_than_in_a_box_around_it() -> None:
