@@ -119,6 +119,24 @@ def test_every_step_of_several_images_takes_what_the_model_says(batch: int) -> N
     assert not beyond(ran(problem, network, selection), said(problem, selection))
 
 
+def test_maps_channel_by_channel_take_what_the_model_says(tmp_path: Path) -> None:
+    """Sixteen channels of 676 positions are 676 rows of 64 lanes, or 176; so are those that one layer makes of them."""
+    net = NetworkBuilder("thin", 64, 26, 26)
+    thin = net.convolution(net.input, "conv1", 16, 1)
+    branches = [net.convolution(thin, "conv2", 8, 1), net.convolution(thin, "conv3", 8, 3, pad=1)]
+    output = net.convolution(net.concatenation("concat1", branches), "conv4", 8, 1)
+    (tmp_path / "thin.onnx").write_bytes(net.model(output, 8).SerializeToString())
+    network, found = load_layers(str(tmp_path / "thin.onnx")), {}
+    for lies in ("tensor3d", "planes"):
+        problem = replace(posed(network), array=(32, 64), stores={"conv1": lies, "concat1": lies})
+        selection = joint(problem, Effort()).mapping
+        assert selection is not None and verify(problem, selection).valid and selection.stores == (lies, lies)
+        found[lies] = ran(problem, network, selection)
+        assert not beyond(found[lies], said(problem, selection))
+    whole = {lies: sum(steps.values()) for lies, steps in found.items()}
+    assert whole["planes"] < whole["tensor3d"]
+
+
 def test_products_of_many_groups_wait_until_all_of_them_are_fetched(tmp_path: Path) -> None:
     given, made = (make_tensor_value_info(name, 1, (2, 48, 12, 12)) for name in "xy")
     kernels = make_tensor("k", 1, [48, 1, 3, 3], [1.0] * 48 * 9)

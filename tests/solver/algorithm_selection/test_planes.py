@@ -33,7 +33,7 @@ from tests.solver.algorithm_selection.test_random import FEW
 def test_random_layouts_are_solved_as_by_trying_everything_and_certified() -> None:
     lies: list[str] = []
 
-    @settings(derandomize=True, deadline=None, max_examples=30)
+    @settings(derandomize=True, deadline=None, max_examples=20)
     @given(planar_problems())
     def holds(problem: SelectionProblem) -> None:
         least = METHODS["brute-force"].search(problem, Effort())
@@ -58,7 +58,7 @@ def test_heuristics_give_selections_whose_layers_can_read_and_make_what_lies_so(
     for name, number in FEW.items():
         monkeypatch.setattr(f"mapper.solver.algorithm_selection.heuristic.annealing.{name}", number)
 
-    @settings(derandomize=True, deadline=None, max_examples=12)
+    @settings(derandomize=True, deadline=None, max_examples=5)
     @given(planar_problems())
     def holds(problem: SelectionProblem) -> None:
         least = METHODS["joint"].search(problem, Effort())
