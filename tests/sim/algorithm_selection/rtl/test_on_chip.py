@@ -194,11 +194,14 @@ def test_maps_of_a_quantised_network_stay_without_their_zero_points(tmp_path: Pa
     x = net.quantised("x", 0.02, 128)
     x = net.quantised(net.convolution(x, 0.02, "conv1", (3, 6)), 0.03, 70)
     x = net.quantised(net.convolution(x, 0.03, "conv2", (6, 5)), 0.04, 131)
-    mean = net.node("GlobalAveragePool", [x], "mean1")
-    onnx.save(net.model(net.node("Flatten", [mean], "flat"), 8), str(tmp_path / "net.onnx"))
+    x = net.quantised(net.node("GlobalAveragePool", [x], "mean1"), 0.04, 100)
+    onnx.save(
+        net.model(net.quantised(net.node("Flatten", [x], "flat"), 0.04, 100), 8), str(tmp_path / "net.onnx")
+    )
     network = read_network(str(tmp_path / "net.onnx"), None, NO_DIMS).value
     run, sequence = run_of(network, 1), kept(network, (4, 4), {})
     files = overlay_files(sequence, network, run.numbers, ROOM)
+    assert all(run.numbers.zero(layer.output) for layer in network.layers if layer.work == "convolution")
     assert json.loads(str(files["overlay.json"]))["on_chip"]
     done = run_network(machine((4, 4)), sequence, network, files, run.numbers, run.inputs)
     assert done[0].name == "conv1" and all(one.equal for one in done), done
