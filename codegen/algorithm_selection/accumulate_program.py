@@ -21,8 +21,8 @@ from mapper.codegen.algorithm_selection.instruction import (
     Requantisation,
     at,
 )
-from mapper.codegen.algorithm_selection.path import grid_path
-from mapper.codegen.algorithm_selection.store_program import address, plain
+from mapper.codegen.algorithm_selection.layout.path import grid_path
+from mapper.codegen.algorithm_selection.layout.store_program import address, plain
 from mapper.models.algorithm_selection.control.sequence import Control, OtherStep, Region
 from mapper.models.algorithm_selection.number.average import Average, average, counts
 from mapper.models.algorithm_selection.number.network_number import (

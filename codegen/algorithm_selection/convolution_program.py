@@ -19,13 +19,20 @@ from mapper.codegen.algorithm_selection.instruction import (
     requantisation,
     unit,
 )
-from mapper.codegen.algorithm_selection.load_program import (
+from mapper.codegen.algorithm_selection.layout.load_program import (
     kernel_load,
     loads,
     reads_written,
     scale_load,
 )
-from mapper.codegen.algorithm_selection.path import grid_path, tile_path
+from mapper.codegen.algorithm_selection.layout.path import grid_path, tile_path
+from mapper.codegen.algorithm_selection.layout.plane_program import (
+    check_planes,
+    planes,
+    store_paths,
+    straight,
+)
+from mapper.codegen.algorithm_selection.layout.store_program import positions, store
 from mapper.codegen.algorithm_selection.piece import (
     Part,
     Piece,
@@ -35,9 +42,7 @@ from mapper.codegen.algorithm_selection.piece import (
     part_step,
     pieces,
 )
-from mapper.codegen.algorithm_selection.plane_program import check_planes, planes, store_paths, straight
 from mapper.codegen.algorithm_selection.pool_program import check_pooled, pooled_move, results_of
-from mapper.codegen.algorithm_selection.store_program import positions, store
 from mapper.models.algorithm_selection.control.sequence import (
     Control,
     ConvolutionStep,

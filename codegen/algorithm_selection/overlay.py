@@ -10,6 +10,7 @@ from typing import Any
 from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.image import image, tensor_places
 from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
+from mapper.codegen.algorithm_selection.layout.store_program import positions, staying_places
 from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import (
     Parameters,
@@ -24,7 +25,6 @@ from mapper.codegen.algorithm_selection.program import (
     timeline,
 )
 from mapper.codegen.algorithm_selection.resource import resources
-from mapper.codegen.algorithm_selection.store_program import positions, staying_places
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.workloads.network.network_layer import LayerNetwork

@@ -14,8 +14,8 @@ from mapper.codegen.algorithm_selection.instruction import (
     Requantisation,
     at,
 )
+from mapper.codegen.algorithm_selection.layout.store_program import address, plain, restore, store
 from mapper.codegen.algorithm_selection.piece import Piece
-from mapper.codegen.algorithm_selection.store_program import address, plain, restore, store
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep, Region
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.overlay.on_the_way import Pooled

@@ -24,8 +24,8 @@ from mapper.codegen.algorithm_selection.instruction import (
     Room,
     control_words,
 )
+from mapper.codegen.algorithm_selection.layout.plane_program import planes
 from mapper.codegen.algorithm_selection.piece import Limits, kernel_parts
-from mapper.codegen.algorithm_selection.plane_program import planes
 from mapper.codegen.algorithm_selection.pool_program import max_pool
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep

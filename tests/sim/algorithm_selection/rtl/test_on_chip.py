@@ -12,10 +12,10 @@ import pytest
 
 from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.instruction import Move
+from mapper.codegen.algorithm_selection.layout.store_program import staying_places
 from mapper.codegen.algorithm_selection.overlay import overlay_files
 from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import programs, timeline
-from mapper.codegen.algorithm_selection.store_program import staying_places
 from mapper.kind.algorithm_selection.numbers import run_of
 from mapper.kind.algorithm_selection.part import read_network
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow

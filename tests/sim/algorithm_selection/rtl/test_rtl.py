@@ -23,8 +23,8 @@ from mapper.codegen.algorithm_selection.instruction import (
     at,
     unit,
 )
+from mapper.codegen.algorithm_selection.layout.path import grid_path, lines_path
 from mapper.codegen.algorithm_selection.overlay import verilog
-from mapper.codegen.algorithm_selection.path import grid_path, lines_path
 from mapper.codegen.algorithm_selection.piece import Limits
 from mapper.codegen.algorithm_selection.program import dram_words, programs, scale_addresses
 from mapper.codegen.algorithm_selection.timeline import Timeline

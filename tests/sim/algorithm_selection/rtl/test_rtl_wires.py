@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.codegen.algorithm_selection.instruction import DATAFLOWS, Call, Dataflow, Gemm, Instruction, Move
-from mapper.codegen.algorithm_selection.path import grid_path, lines_path
+from mapper.codegen.algorithm_selection.layout.path import grid_path, lines_path
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.timing import block_rows, gemm_cycles

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mapper.codegen.algorithm_selection.instruction import Engine, Level, Move, Path, at, unit
-from mapper.codegen.algorithm_selection.path import (
+from mapper.codegen.algorithm_selection.layout.path import (
     counters,
     grid_path,
     lines_path,
@@ -17,9 +17,9 @@ from mapper.codegen.algorithm_selection.path import (
     plain_path,
     tile_path,
 )
+from mapper.codegen.algorithm_selection.layout.plane_program import load_planes, planes
+from mapper.codegen.algorithm_selection.layout.store_program import address, plain, positions, restore
 from mapper.codegen.algorithm_selection.piece import Part, Piece
-from mapper.codegen.algorithm_selection.plane_program import load_planes, planes
-from mapper.codegen.algorithm_selection.store_program import address, plain, positions, restore
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.workloads.document import InputError

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from mapper.codegen.algorithm_selection.instruction import Engine, Level, Move, Path, at
+from mapper.codegen.algorithm_selection.layout.store_program import address, plain
 from mapper.codegen.algorithm_selection.piece import Piece
-from mapper.codegen.algorithm_selection.store_program import address, plain
 from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import tensor
 from mapper.workloads.document import InputError

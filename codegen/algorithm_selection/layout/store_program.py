@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from mapper.codegen.algorithm_selection.instruction import Engine, Move
-from mapper.codegen.algorithm_selection.path import counters, dram_path, map_path, plain_path
+from mapper.codegen.algorithm_selection.layout.path import counters, dram_path, map_path, plain_path
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import tensor
 from mapper.models.algorithm_selection.overlay.staying import map_words, staying
