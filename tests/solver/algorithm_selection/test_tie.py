@@ -74,7 +74,7 @@ def test_no_selection_costs_less_on_an_array_than_in_a_box_around_it(builder: Gr
 def test_random_ties_are_solved_as_by_trying_everything_and_certified() -> None:
     tied = []
 
-    @settings(derandomize=True, deadline=None, max_examples=60)
+    @settings(derandomize=True, deadline=None, max_examples=40)
     @given(tied_problems())
     def holds(problem: SelectionProblem) -> None:
         builder = GraphBuilder(problem)
