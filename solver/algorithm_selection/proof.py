@@ -11,6 +11,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -89,7 +90,7 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
         {
             "rule": "boxes",
             "mapping": mapping,
-            "order": search.order(),
+            "order": search.order() if boxes else [],
             "boxes": [[*box, *([a * parts, b] for a, b in search.weights.get(box, ()))] for box in boxes],
         },
     )
@@ -104,7 +105,6 @@ class _Boxes:
     ) -> None:
         self.problem, self.builder, self.most, self.reached = problem, builder, most, reached
         self.dsps = dsps
-        self.plan = elimination_order(builder.graph(np.array([1]), np.array([1])))
         self.weights: dict[Box, list[list[int]]] = {}
         self.largest = (0, 0)
         # Lanes are more from a power of two on.
@@ -113,6 +113,11 @@ class _Boxes:
             sorted({*_steps(sizes, most), *(one for one in lanes if one <= most)})
             for sizes in builder.spread()
         ]
+
+    @cached_property
+    def plan(self) -> tuple[int, ...]:
+        """The order in which vertices are eliminated. Where no array is left nothing is, whatever one would cost."""
+        return elimination_order(self.builder.graph(np.array([1]), np.array([1])))
 
     def order(self) -> list[int]:
         """The elimination order, vertices of stores by the position of the store."""

@@ -28,6 +28,7 @@ from mapper.solver.algorithm_selection import proof as producer
 from mapper.solver.algorithm_selection.catalogue import METHODS
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, digest
+from mapper.workloads.document import InputError
 from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
@@ -164,6 +165,18 @@ def test_a_least_product_of_energy_and_latency_is_certified() -> None:
     assert float(Fraction(made["claim"]["value"])) == METHODS["auto"].search(problem, Effort()).value
     made["claim"]["value"] = made["claim"]["bound"] = str(Fraction(made["claim"]["value"]) - Fraction(1, 7))
     assert _status(made) == "refuted"
+
+
+def test_what_leaves_no_array_is_certified_whatever_one_would_cost() -> None:
+    """Costs on this machine leave 64 bits, but there is nothing to cost: the array that is given has more PEs."""
+    machine, _ = load_machine("dynamap-u200-model")
+    assert isinstance(machine, OverlayMachine)
+    machine = machine.model_copy(update={"pes": 1, "clock_mhz": 99.991, "bandwidth_gb_s": 1e6})
+    problem = SelectionProblem(overlay_network(load_layers("lenet5"), machine), array=(2, 3))
+    made = _proof(problem)
+    assert made["claim"]["status"] == "infeasible" and VERDICT(made)[1:2] == ("certified",)
+    with pytest.raises(InputError, match="leave 64 bits"):
+        METHODS["auto"].search(replace(problem, array=None), Effort())
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
