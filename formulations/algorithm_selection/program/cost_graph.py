@@ -3,7 +3,7 @@
 A vertex per layer with a cost per algorithm, each in its best dataflow; a vertex per branching tensor or concatenation
 with a choice per format; an edge per transition. On the generated overlay layouts cost time on the layers' movers, all
 at once with the array, so that a layer's choices say how it reads and stores, too; where that is not how the tensor
-lies, its edge costs more than all others can together. Costs are whole numbers of the machine's units, or picojoules.
+lies, its edge costs more than it can save. Costs are whole numbers of the machine's units, or picojoules.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from mapper.formulations.algorithm_selection.program.running_graph import Runnin
 from mapper.formulations.algorithm_selection.program.transition_cost import storing, transition
 from mapper.formulations.algorithm_selection.program.whole_cost import (
     LARGEST,
+    LARGEST_RULED_OUT,
     Costs,
     Quantity,
     Shapes,
@@ -45,7 +46,7 @@ class CostGraph:
     """Costs for S shapes. ``vertices``: a name and [S, choices] each, layers first, then stored tensors; ``terms``:
     edges from tail to head, and then ties of three layers one after another, what these cost more, never below 0, which
     is time alone; ``constant`` is paid in any case. ``ruled_out``: where choices of an edge's ends, by its place among
-    the terms, contradict each other, [choices of tail, of head]; there it costs more than all else together can."""
+    the terms, contradict each other, [choices of tail, of head]; there it costs more than it can save."""
 
     names: tuple[str, ...]
     vertices: tuple[Costs, ...]
@@ -185,14 +186,12 @@ class GraphBuilder(NetworkChoices):
             unit = self.machine.units_per_cycle if quantity == "latency" else 0
             waits = [*passes.running.waits(), *(passes.running.ties() if tied and unit else ())]
             terms += [(scope, below(wait * unit, self.network.name)) for scope, wait in waits]
-        dear = 1 + sum(
-            int(costs.max() - costs.min()) for costs in (*vertices, *(costs for _, costs in terms))
-        )
+        self._check(vertices, terms, constant, LARGEST)
         contradictions = {at: where for at, where in contradictions.items() if where.any()}
-        for at, where in contradictions.items():
-            terms[at] = terms[at][0], terms[at][1] + dear * where
+        if contradictions:
+            terms = _ruled_out(vertices, terms, contradictions)
+            self._check(vertices, terms, constant, LARGEST_RULED_OUT)
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
-        self._check(vertices, [costs for _, costs in terms], constant)
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
         return CostGraph(names, tuple(vertices), tuple(terms), constant, contradictions)
 
@@ -235,7 +234,34 @@ class GraphBuilder(NetworkChoices):
             return [one[:2] for one in piece_passes(self.network, at, way.algorithm, dataflow, way.parts)]
         return [product(layer, way.algorithm, self.machine).passes(dataflow)[:2]]
 
-    def _check(self, vertices: Sequence[Costs], matrices: Sequence[Costs], constant: int) -> None:
-        total = constant + sum(int(costs.max(initial=0)) for costs in (*vertices, *matrices))
-        if total >= LARGEST:
+    def _check(self, vertices: Sequence[Costs], terms: Sequence[Term], constant: int, limit: int) -> None:
+        every = (*vertices, *(costs for _, costs in terms))
+        if constant + sum(int(costs.max(initial=0)) for costs in every) >= limit:
             raise too_large(self.network.name)
+
+
+def _ruled_out(
+    vertices: Sequence[Costs], terms: Sequence[Term], contradictions: Mapping[int, NDArray[np.bool_]]
+) -> list[Term]:
+    """The terms, with what contradicts itself dearer than all that it could save.
+
+    Where layers contradict a tensor, it may lie position by position instead, and they may read and make it so under
+    the same algorithms: then nothing at the tensor is contradicted, and the costs of these layers alone change.
+    """
+    tables = [
+        *(({vertex}, costs) for vertex, costs in enumerate(vertices)),
+        *(({*one}, own) for one, own in terms),
+    ]
+    spread = [(scope, int(costs.max(initial=0) - costs.min(initial=0))) for scope, costs in tables]
+    around: dict[int, set[int]] = {}
+    for at in contradictions:
+        # Tensors are behind the layers.
+        around.setdefault(max(terms[at][0]), set()).update(terms[at][0])
+    dear = {
+        tensor: 1 + sum(most for scope, most in spread if scope & near) for tensor, near in around.items()
+    }
+    found = list(terms)
+    for at, where in contradictions.items():
+        scope, costs = terms[at]
+        found[at] = scope, costs + dear[max(scope)] * where
+    return found

@@ -18,6 +18,8 @@ Quantity = Literal["latency", "energy"]
 LARGEST = LARGEST_TOTAL
 """Costs stay below, one by one and summed over a graph, as those of any PBQP do: sums of a few of them stay far below
 2^63 on the way."""
+LARGEST_RULED_OUT = 1 << 62
+"""Sums over a graph stay below with what is ruled out in it."""
 
 
 def row(found: Sequence[int], network: str) -> Costs:

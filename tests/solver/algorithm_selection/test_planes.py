@@ -86,6 +86,18 @@ def test_the_pbqp_of_a_graph_has_no_finite_pair_that_contradicts_itself() -> Non
     assert all(not where[chosen[0][tail], chosen[0][head]] for (tail, head), where in _ends(graph))
 
 
+def test_what_is_ruled_out_leaves_room_for_as_large_costs_as_before() -> None:
+    """On one PE the costs of 256 images are near the largest that a graph may have."""
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, OverlayMachine)
+    problem = SelectionProblem(overlay_network(load_layers("squeezenet", 256), machine))
+    graph = GraphBuilder(problem).graph_at((1, 1))
+    values, chosen = eliminate(graph, elimination_order(graph))
+    assert all(not where[chosen[0][tail], chosen[0][head]] for (tail, head), where in _ends(graph))
+    assert verify(problem, GraphBuilder(problem).selection((1, 1), chosen[0].tolist())).valid
+    assert graph.value(chosen)[0] == values[0]
+
+
 def _ends(graph: CostGraph) -> list[tuple[tuple[int, ...], NDArray[np.bool_]]]:
     return [(graph.terms[at][0], where) for at, where in graph.ruled_out.items()]
 
