@@ -472,9 +472,12 @@ class Engines:
             inner.subtract([three[0], three[-1]])
             edge = self.edge(at, lanes, maps, count * images == 1)
             first = self.loads(at, name, low, lanes, kept, lies, one["pads"][0][0])
-            found.append((first, two, high, images, inner, edge))
-        reads = images * (self.loads(at, name, bands, lanes, kept, lies) - self.answers(at, name, lanes))
-        return found, 0 if kept else reads, self.kernel(at, name, lanes, more, ends)
+            asks = [load - self.answers(at, name, lanes) for load, *_ in two]
+            reads = self.loads(at, name, bands, lanes, kept, lies) - self.answers(at, name, lanes)
+            if lies[0]:  # Each piece fills its last row of lanes by itself.
+                reads = sum(asks[one] for one in high)
+            found.append((first, two, high, images, inner, edge, 0 if kept else images * reads))
+        return found, self.kernel(at, name, lanes, more, ends)
 
     def kernel(self, at, name, lanes, more, ends):  # Cycles until a part of the kernels, biases and factors are in.
         if not self.kernels:
@@ -492,11 +495,11 @@ class Engines:
     def part(self, at, name, flow, more, lies, ends, low1, high1, low2, high2):
         """Of a part of the kernels, by number of pieces: its cycles alone, twice; the store of its last piece; until it
         needs the output mover, and of that what reads nothing; from its last product on; on the array; until its first
-        product, and of that what may be ahead, and what reads nothing. What is read, and the part's kernels."""
+        product, what of that may be ahead, and reads nothing; what is read. And the part's kernels."""
         lanes, kept = self.lanes(max(high1, high2)), self.stays(at, low1, high1, low2, high2)
-        streams, reads, kernels = self.streams(at, name, lanes, more, lies, kept, ends)
+        streams, kernels = self.streams(at, name, lanes, more, lies, kept, ends)
         found, orders = [], 5 if at + 1 in self.ahead or self.parts(at, name, more) != (1, 1) else 1
-        for first, two, high, images, inner, edge in streams:
+        for first, two, high, images, inner, edge, reads in streams:
             timed = []
             for load, store, (a, b, c, calls) in two:
                 over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
@@ -511,8 +514,8 @@ class Engines:
             run, store, begin, free, tail = self.pieces(first, fetch, timed, high, images, inner, edge, asked, orders)
             unread, first = max(first, fetch) - (0 if kept else first - asked), max(first, fetch)
             ahead = 0 if at in self.flat else first - fetch  # What is read channel by channel is not loaded ahead.
-            found.append((run, run, store, begin, free, tail, array, first, ahead, unread))
-        return found, reads, kernels
+            found.append((run, run, store, begin, free, tail, array, first, ahead, unread, reads))
+        return found, kernels
 
     def every(self, at, name, flow, more, lies, *box):  # A part, and the last of its depth; of all maps, of the last.
         deep, wide = self.parts(at, name, more)
@@ -532,11 +535,11 @@ class Engines:
         lanes, (deep, runs), every = self.lanes(max(high1, high2)), self.parts(at, name, more), []
         once = self.kernels and self.overlap  # Depth is loaded while sums stay.
         found = self.every(at, name, flow, more, lies, *box)
-        reads, late = found[0][0][1], [[one[2] for one in two] for two in found]
+        late = [[one[1] for one in two] for two in found]
         for count in range(len(found[0][0][0])):
             two = []
             for given, (kernels, *less) in zip(found, late, strict=True):
-                run, last, store, begin, free, tail, array, first, ahead, unread = given[0][0][count]
+                run, last, store, begin, free, tail, array, first, ahead, unread, reads = given[0][0][count]
                 if once and deep > 1:  # The part of the depth after each is loaded while that is multiplied.
                     end, asked = given[1][0][count], [max(array, one + self.OWN) for one in (kernels, *less)]
                     between = (deep - 2) * asked[0] + asked[1]
@@ -559,13 +562,14 @@ class Engines:
                 last, store, tail, unread = end[1], end[2], end[5], end[10]
             if once and deep > 1:  # The next kernels follow the last part, and have its product and the store.
                 last += reads + unread - two[0][3]
-            every.append((run, last, store, begin, free, ahead, tail, unread, self.counts(at, name, more)[1][count]))
+            number = self.counts(at, name, more)[1][count]
+            every.append((run, last, store, begin, free, ahead, tail, unread, number, reads))
         kernels = late[0][0]
-        total, last, store, begin, free, first, tail, unread, pieces = min(every, key=lambda one: one[0])
+        total, last, store, begin, free, first, tail, unread, pieces, reads = min(every, key=lambda one: one[0])
         if (low1, low2) != (high1, high2):
             total = min(one[0] for one in every)
             store, unread = (max(one[k] - (one[0] - total) for one in every) for k in (2, 7))
-            last = max(one[1] - one[7] - (one[0] - total) for one in every) + unread
+            last = max(one[1] - one[9] - one[7] - (one[0] - total) for one in every) + reads + unread
             begin, free, first, tail, pieces = (max(one[k] for one in every) for k in (3, 4, 5, 6, 8))
         beside, shared = self.runs(at, lanes, begin, free)
         kernels -= self.unread(at, lanes, unread) if self.kernels else 0

@@ -150,17 +150,17 @@ def shortest(
     every: Sequence[tuple[Pieces, Pieces]],
     counts: Sequence[int],
     arrays: Arrays,
-    reads: Cycles,
+    reads: Sequence[Cycles],
     kernels: tuple[Cycles, Cycles] | None,
     runs: int,
     engines: Engines,
 ) -> LayerTime:
     """The one of ``counts`` of pieces of the least time, run once for each part of the kernels. ``every``: each part,
-    and the last; ``kernels``: of these."""
-    best = _timed_runs(every[0], counts[0], reads, kernels, runs, engines)
+    and the last; ``reads``: of all; ``kernels``: of these."""
+    best = _timed_runs(every[0], counts[0], reads[0], kernels, runs, engines)
     found = [best]
-    for two, count in zip(every[1:], counts[1:], strict=True):
-        own = _timed_runs(two, count, reads, kernels, runs, engines)
+    for two, count, read in zip(every[1:], counts[1:], reads[1:], strict=True):
+        own = _timed_runs(two, count, read, kernels, runs, engines)
         less = own.total < best.total
         best = LayerTime(
             *(np.where(less, *both) for both in zip(vars(own).values(), vars(best).values(), strict=True))
@@ -200,7 +200,8 @@ def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> L
     single = (arrays.least[0] == arrays.rows) & (arrays.least[1] == arrays.columns)
     total = np.min([one.total for one in every], axis=0)
     unread = np.max([one.unread - (one.total - total) for one in every], axis=0)
-    last = np.max([one.last - one.unread - (one.total - total) for one in every], axis=0) + unread
+    left = [one.last - one.reads - one.unread - (one.total - total) for one in every]
+    last = np.max(left, axis=0) + best.reads + unread
     store = np.max([one.store - (one.total - total) for one in every], axis=0)
     begin, free, load, ends = (
         np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free", "load", "ends")

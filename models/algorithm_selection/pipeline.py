@@ -57,14 +57,15 @@ def layer_times(
     every, kernels = _parts(*given, cut)
     uneven = layer.part_maps(cut.parts, last=True) < layer.part_maps(cut.parts)
     ends, less = _parts(*given, replace(cut, last=(False, True))) if uneven else (every, kernels)
-    reads, runs = reads_time(layer, algorithm, arrays, engines, cut), math.prod(cut.parts)
+    reads = [reads_time(layer, algorithm, arrays, engines, cut, count) for count in cut.counts]
+    runs = math.prod(cut.parts)
     deep = _comes_deep(engines, cut)
     if deep:
         runs = cut.parts[1]
     if cut.kept:
         assert kernels is not None and less is not None
         every = [
-            [kept_pieces(*two, (kernels, less), cut.parts[1], reads) for two in zip(*both, strict=True)]
+            [kept_pieces(*two, (kernels, less), cut.parts[1], reads[0]) for two in zip(*both, strict=True)]
             for both in zip(every, ends, strict=True)
         ]
         ends, runs = every, 1

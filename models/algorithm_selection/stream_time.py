@@ -119,14 +119,18 @@ def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
 
 
 def reads_time(
-    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
+    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut, count: int
 ) -> Cycles:
-    """Cycles in which a layer's whole input is read, and kernels are not: none in which DRAM answers."""
-    whole = input_time(layer, algorithm, cut.bands, arrays, engines, cut)
-    images = 1 if layer.fully_connected else layer.images
-    return np.asarray(
-        images * asked_time(whole, answers_time(layer, algorithm, arrays, engines, cut)), np.int64
+    """Cycles in which a layer's whole input is read, and kernels are not: none in which DRAM answers. Channel by
+    channel each of so many pieces fills its last row of lanes by itself."""
+    answers = answers_time(layer, algorithm, arrays, engines, cut)
+    low, more = divmod(cut.bands, count)
+    heights = ((low, count - more), (low + 1, more)) if cut.planes[0] else ((cut.bands, 1),)
+    asked = (
+        number * asked_time(input_time(layer, algorithm, height, arrays, engines, cut), answers)
+        for height, number in heights
     )
+    return np.asarray((1 if layer.fully_connected else layer.images) * sum(asked), np.int64)
 
 
 def asked_time(load: Cycles, answers: Cycles | None) -> Cycles:

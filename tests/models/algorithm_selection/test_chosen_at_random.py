@@ -41,6 +41,7 @@ def _both(
     array: tuple[int, int],
     choices: dict[str, Choice],
     machine: OverlayMachine | None = None,
+    stores: dict[str, str] | None = None,
 ) -> tuple[Steps, Steps]:
     """Cycles of every step by the program, and by the model."""
     machine = machine or _machine()
@@ -50,7 +51,7 @@ def _both(
         name: Pin(frozenset({one.algorithm}), frozenset({one.dataflow}), frozenset({one.parts}))
         for name, one in choices.items()
     }
-    problem = SelectionProblem(overlay_network(network, machine), array=array, pins=pins)
+    problem = SelectionProblem(overlay_network(network, machine), array=array, pins=pins, stores=stores or {})
     found = joint(problem, Effort()).mapping
     assert found is not None
     kept = limits(problem.network, found)
@@ -66,6 +67,18 @@ def test_the_program_has_the_pieces_that_the_model_counts(tmp_path: Path) -> Non
     both = net.concatenation("concat1", [narrow, net.convolution(net.input, "conv3", 16, 1)])
     choices = {"conv2": Choice("winograd-4x4", "WS"), "conv3": Choice("im2col", "IS")}
     steps, said = _both(net, both, tmp_path, (35, 89), choices)
+    assert not beyond(steps, said)
+
+
+def test_pieces_that_are_read_channel_by_channel_leave_later_kernels_less(tmp_path: Path) -> None:
+    """Five pieces of 80 or 88 positions are two rows of 64 lanes each, where the whole map would be seven."""
+    net = NetworkBuilder("planes", 48, 52, 8)
+    branches = [net.convolution(net.input, f"conv{at}", maps, 1) for at, maps in ((1, 160), (2, 130))]
+    narrow = net.convolution(net.concatenation("concat1", branches), "conv3", 16, 1)
+    both = [net.convolution(narrow, "conv4", 48, 5, pad=2), net.convolution(narrow, "conv5", 64, 3, pad=1)]
+    output = net.concatenation("concat2", both)
+    choices = {"conv3": Choice("im2col", "NS"), "conv4": Choice("winograd-4x4", "IS")}
+    steps, said = _both(net, output, tmp_path, (47, 32), choices, stores={"concat1": "planes"})
     assert not beyond(steps, said)
 
 
