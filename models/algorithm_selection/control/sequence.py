@@ -25,7 +25,13 @@ from mapper.models.algorithm_selection.choice import (
 )
 from mapper.models.algorithm_selection.control.walk import TAP, Walk, gathered, rounds, tensor, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall, calls
-from mapper.models.algorithm_selection.overlay.running import first_channel, is_joined, joined, lying
+from mapper.models.algorithm_selection.overlay.running import (
+    first_channel,
+    is_joined,
+    joined,
+    lying,
+    tensor_readers,
+)
 from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
@@ -223,7 +229,7 @@ def control(
     shapes = {name: layer_shape(network.layer(name)) for name in choices}
     address, lies = 0, lying(network)
     regions: dict[str, Region] = {}
-    for name, readers in _readers(network).items():
+    for name, readers in tensor_readers(network).items():
         only = readers[0] if len(set(readers)) == 1 and readers[0] in choices else None
         reader = stores.get(name, (only, choices[only].algorithm) if only else None)
         if name in planes:
@@ -299,19 +305,6 @@ def _join(network: LayerNetwork, regions: dict[str, Region]) -> None:
             regions[part.tensor] = replace(
                 part, layout=whole.layout, address=address, pitch=whole.whole_channels
             )
-
-
-def _readers(network: LayerNetwork) -> dict[str, list[str]]:
-    """Who reads each tensor: layers by name, "" for the network's outputs."""
-    found: dict[str, list[str]] = {tensor: [] for tensor in network.operators.inputs}
-    for layer in network.layers:
-        for one in layer.inputs:
-            found.setdefault(one.memory, []).append(layer.name)
-        for name, _ in layer.outputs:
-            found.setdefault(name, [])
-    for one in network.outputs:
-        found.setdefault(one.memory, []).append("")
-    return {tensor: readers or [""] for tensor, readers in found.items()}
 
 
 def _plain(size: tuple[int, ...]) -> Walk:

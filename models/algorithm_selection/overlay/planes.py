@@ -9,7 +9,7 @@ from dataclasses import replace
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import Store
-from mapper.models.algorithm_selection.overlay.running import joined, lying
+from mapper.models.algorithm_selection.overlay.running import joined, lying, tensor_readers
 from mapper.models.algorithm_selection.resource import most_banks
 from mapper.workloads.network.network_layer import LayerNetwork
 
@@ -20,7 +20,7 @@ def with_planes(
     """The stores, each with whether it may."""
     if machine.engines is None:
         return tuple(stores)
-    aliased, readers = joined(network), _readers(network)
+    aliased, readers = joined(network), tensor_readers(network)
     lies = {name for name, shape in lying(network).items() if len(shape) == 4}
     return tuple(
         replace(
@@ -66,7 +66,7 @@ def _lies(
     store: Store,
     layers: Sequence[OverlayLayer],
     aliased: Mapping[str, tuple[str, int]],
-    readers: Mapping[str, set[str]],
+    readers: Mapping[str, Sequence[str]],
     lies: set[str],
 ) -> bool:
     """Whether it is one tensor, whose parts lie in it and are read by nobody else."""
@@ -75,7 +75,7 @@ def _lies(
     if len(tensors) != 1:
         return False
     (tensor,) = tensors
-    if tensor in aliased or tensor not in lies or readers[tensor] != names:
+    if tensor in aliased or tensor not in lies or {*readers[tensor]} != names:
         return False
     for share in store.shares:
         assert share.layer is not None
@@ -85,12 +85,3 @@ def _lies(
                 return False
             part, _ = aliased[part]
     return True
-
-
-def _readers(network: LayerNetwork) -> dict[str, set[str]]:
-    """Who reads each tensor: layers by name, "" for the network's outputs."""
-    found: dict[str, set[str]] = {one.memory: {""} for one in network.outputs}
-    for layer in network.layers:
-        for one in layer.inputs:
-            found.setdefault(one.memory, set()).add(layer.name)
-    return found

@@ -273,6 +273,19 @@ def lying(network: LayerNetwork) -> dict[str, tuple[int, ...]]:
     return found
 
 
+def tensor_readers(network: LayerNetwork) -> dict[str, list[str]]:
+    """Who reads each tensor: layers by name, "" for the network's outputs."""
+    found: dict[str, list[str]] = {tensor: [] for tensor in network.operators.inputs}
+    for layer in network.layers:
+        for one in layer.inputs:
+            found.setdefault(one.memory, []).append(layer.name)
+        for name, _ in layer.outputs:
+            found.setdefault(name, [])
+    for one in network.outputs:
+        found.setdefault(one.memory, []).append("")
+    return {tensor: readers or [""] for tensor, readers in found.items()}
+
+
 def first_channel(one: LayerInput, lies: Mapping[str, tuple[int, ...]]) -> int | None:
     """The first of the channels that a convolution reads, of maps that lie as `lying` says; None if it reads something
     else."""
