@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mapper.models.algorithm_selection.control.sequence import Control, Region
 from mapper.models.algorithm_selection.number.network_number import Format, NetworkNumbers
-from mapper.models.algorithm_selection.overlay.running import lying
+from mapper.models.algorithm_selection.overlay.lying import lying
 from mapper.workloads.network.network_layer import LayerNetwork
 
 Words = npt.NDArray[np.int32]

@@ -31,14 +31,8 @@ from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.number.seeded import SCALES, seeded_numbers
-from mapper.models.algorithm_selection.overlay.running import (
-    activates,
-    adds,
-    averages,
-    lying,
-    pools,
-    reads_whole,
-)
+from mapper.models.algorithm_selection.overlay.lying import lying, reads_whole
+from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, pools
 from mapper.models.algorithm_selection.overlay.separate import UNITS
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer

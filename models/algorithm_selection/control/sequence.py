@@ -25,7 +25,7 @@ from mapper.models.algorithm_selection.choice import (
 )
 from mapper.models.algorithm_selection.control.walk import TAP, Walk, gathered, rounds, tensor, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall, calls
-from mapper.models.algorithm_selection.overlay.running import (
+from mapper.models.algorithm_selection.overlay.lying import (
     first_channel,
     is_joined,
     joined,

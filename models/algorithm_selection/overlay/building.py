@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
+from mapper.models.algorithm_selection.overlay.lying import first_channel, lying
 from mapper.models.algorithm_selection.overlay.network import (
     HostLayer,
     OverlayNetwork,
@@ -17,7 +18,7 @@ from mapper.models.algorithm_selection.overlay.network import (
 )
 from mapper.models.algorithm_selection.overlay.on_the_way import pooled
 from mapper.models.algorithm_selection.overlay.planes import with_planes
-from mapper.models.algorithm_selection.overlay.running import Running, first_channel, lying, running
+from mapper.models.algorithm_selection.overlay.running import Running, running
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 

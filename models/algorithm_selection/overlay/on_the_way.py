@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mapper.models.algorithm_selection.overlay.running import joined, pools
+from mapper.models.algorithm_selection.overlay.lying import joined
+from mapper.models.algorithm_selection.overlay.running import pools
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
 LINES, LANES, WINDOW = 512, 64, 3

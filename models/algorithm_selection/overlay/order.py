@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mapper.arch.overlay import OverlayMachine
-from mapper.models.algorithm_selection.overlay.running import is_joined, joined, pools
+from mapper.models.algorithm_selection.overlay.lying import is_joined, joined
+from mapper.models.algorithm_selection.overlay.running import pools
 from mapper.models.algorithm_selection.overlay.separate import separated
 from mapper.workloads.network.network_layer import LayerNetwork
 

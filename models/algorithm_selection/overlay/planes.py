@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.models.algorithm_selection.overlay.lying import joined, lying, tensor_readers
 from mapper.models.algorithm_selection.overlay.network import Store
-from mapper.models.algorithm_selection.overlay.running import joined, lying, tensor_readers
 from mapper.models.algorithm_selection.resource import most_banks
 from mapper.workloads.network.network_layer import LayerNetwork
 

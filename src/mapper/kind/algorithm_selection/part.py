@@ -22,9 +22,9 @@ from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.models.algorithm_selection.overlay.lying import is_joined, joined
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.overlay.order import ordered
-from mapper.models.algorithm_selection.overlay.running import is_joined, joined
 from mapper.models.algorithm_selection.running_cost import piece_counts
 from mapper.workloads.document import InputError
 from mapper.workloads.network.building import network_layers
