@@ -96,10 +96,11 @@ class Compiled:
         twin = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
         twin.__module__ = function.__module__
         twin.__qualname__ = qualified_name
-        # Divisors are at least one wherever this is used: numpy's rules leave out the check.
+        # Divisors are at least one wherever this is used: numpy's rules leave out the check. A function that says
+        # nothing of counting arrays would be compiled as its first caller is, and may need what that does without.
         made = partial(
             numba.njit, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
-            **self._options, **options,
+            **{"_nrt": True, **self._options}, **options,
         )  # fmt: skip
         try:
             return _of_types_alone(made(twin))

@@ -307,6 +307,29 @@ def test_what_counts_no_arrays_may_not_return_one(function: Callable[..., Any]) 
         borrowing(function)
 
 
+def _copied_down(counts: Any) -> None:
+    # Of an array that may be the same one numba makes a copy first.
+    counts[2:] = counts[: len(counts) - 2]
+
+
+copied_down: Any = compiled(_copied_down)
+
+
+def _first_after_copying(counts: Any) -> int:
+    copied_down(counts)
+    return int(counts[2])
+
+
+def test_who_is_compiled_first_for_a_caller_that_counts_no_arrays_may_make_one(tmp_path: Path) -> None:
+    script = """
+        import numpy as np
+        from tests.models.test_compiled import _first_after_copying
+        from mapper.models.compiled import borrowing
+        print(borrowing(_first_after_copying)(np.array([4, 3, 2, 1])))
+    """
+    assert said(cold(script, tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))) == "4\n"
+
+
 def _doubled(counts: Any) -> int:
     total: int = total_of(counts)
     return 2 * total
