@@ -3,9 +3,10 @@ between it and the layer before. Vectors [S] are over the shapes of many arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +33,29 @@ class Arrays:
         larger = np.maximum(np.maximum(self.rows, self.columns), 2)
         return np.left_shift(np.int64(1), np.ceil(np.log2(larger)).astype(np.int64))
 
-    def lines(self, words: int) -> Cycles:
+    def lines(self, words: int | Cycles) -> Cycles:
         """Rows of lanes that so many adjacent words are."""
-        return up(words, self.lanes)
+        return self._once("lanes", words)
+
+    def down(self, size: int | Cycles) -> Cycles:
+        """Passes that so many numbers take which are spread over the rows."""
+        return self._once("rows", size)
+
+    def across(self, size: int | Cycles) -> Cycles:
+        """Passes that so many numbers take which are spread over the columns."""
+        return self._once("columns", size)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, int], Cycles]:
+        return {}
+
+    def _once(self, side: str, size: int | Cycles) -> Cycles:
+        """Whole numbers are divided by a side once: layers have few sizes, and come again and again."""
+        if not isinstance(size, int):
+            return up(size, getattr(self, side))
+        if (side, size) not in self._known:
+            self._known[side, size] = up(size, getattr(self, side))
+        return self._known[side, size]
 
 
 class Pieces(NamedTuple):
@@ -147,76 +168,64 @@ def kept_pieces(
 
 
 def shortest(
-    every: Sequence[tuple[Pieces, Pieces]],
+    two: tuple[Pieces, Pieces],
     counts: Sequence[int],
     arrays: Arrays,
-    reads: Sequence[Cycles],
+    reads: Cycles,
     kernels: tuple[Cycles, Cycles] | None,
     runs: int,
     engines: Engines,
-) -> LayerTime:
-    """The one of ``counts`` of pieces of the least time, run once for each part of the kernels. ``every``: each part,
-    and the last; ``reads``: of all; ``kernels``: of these."""
-    best = _timed_runs(every[0], counts[0], reads[0], kernels, runs, engines)
-    found = [best]
-    for two, count, read in zip(every[1:], counts[1:], reads[1:], strict=True):
-        own = _timed_runs(two, count, read, kernels, runs, engines)
-        less = own.total < best.total
-        best = LayerTime(
-            *(np.where(less, *both) for both in zip(vars(own).values(), vars(best).values(), strict=True))
-        )
-        found.append(own)
-    return best if arrays.least is None else _of_ranges(found, best, arrays)
+) -> list[LayerTime]:
+    """The one of ``counts`` of pieces of the least time, run once for each part of the kernels, by dataflows. ``two``:
+    each part, and the last; ``reads``: of all; ``kernels``: of these."""
+    every = _timed_runs(two, counts, reads, kernels, runs, engines)
+    if len(counts) == 1:
+        best = _each(every, lambda one: one[:, 0])
+    else:
+        least = every.total.argmin(1)[:, np.newaxis]
+        best = _each(every, lambda one: np.take_along_axis(one, least, 1)[:, 0])
+    if arrays.least is not None:
+        best = _of_ranges(every, best, arrays)
+    return [_each(best, itemgetter(at)) for at in range(len(best.total))]
+
+
+def _each(time: LayerTime, taken: Callable[[Cycles], Cycles]) -> LayerTime:
+    return LayerTime(*map(taken, vars(time).values()))
 
 
 def _timed_runs(
     two: tuple[Pieces, Pieces],
-    count: int,
+    counts: Sequence[int],
     reads: Cycles,
     kernels: tuple[Cycles, Cycles] | None,
     runs: int,
     engines: Engines,
 ) -> LayerTime:
-    """All runs of a layer, each of which but the first begins while the one before stores."""
-    own, end = (
-        LayerTime(*one[:3], one.last, reads, *one[3:9], np.full_like(one.total, count)) for one in two
-    )
+    """All runs of a layer [dataflows, counts, S], each of which but the first begins while the one before stores."""
+    shape = two[0].total.shape
+    read, number = (np.broadcast_to(one, shape) for one in (reads, np.array(counts, np.int64)[:, np.newaxis]))
+    own, end = (LayerTime(*one[:3], one.last, read, *one[3:9], number) for one in two)
     if runs == 1:
         return end
     waits = np.zeros_like(own.total)
-    for number, now, asked in zip((runs - 2, 1), (own, end), kernels or (), strict=kernels is not None):
+    for often, now, asked in zip((runs - 2, 1), (own, end), kernels or (), strict=kernels is not None):
         early = -hidden(now, own, engines) if engines.overlap else 0
-        waits = waits + number * np.maximum(late(asked - now.unread, own), early)
+        waits = waits + often * np.maximum(late(asked - now.unread, own), early)
     total, eq9, array = ((runs - 1) * one + other for one, other in zip(two[0][:3], two[1][:3], strict=True))
     return replace(
         end, total=total + waits, products=eq9, array=array, begin=own.begin, free=own.free, load=own.load
     )
 
 
-def _of_ranges(every: Sequence[LayerTime], best: LayerTime, arrays: Arrays) -> LayerTime:
+def _of_ranges(every: LayerTime, best: LayerTime, arrays: Arrays) -> LayerTime:
     """What no array of a range takes less than, with whatever number of pieces is the best there. A number of pieces
     under which the layer takes longer has so much less to hide. Of a single array: ``best``."""
     assert arrays.least is not None
     single = (arrays.least[0] == arrays.rows) & (arrays.least[1] == arrays.columns)
-    total = np.min([one.total for one in every], axis=0)
-    unread = np.max([one.unread - (one.total - total) for one in every], axis=0)
-    left = [one.last - one.reads - one.unread - (one.total - total) for one in every]
-    last = np.max(left, axis=0) + best.reads + unread
-    store = np.max([one.store - (one.total - total) for one in every], axis=0)
-    begin, free, load, ends = (
-        np.max([getattr(one, name) for one in every], axis=0) for name in ("begin", "free", "load", "ends")
-    )
-    return LayerTime(
-        np.where(single, best.total, total),
-        best.products,
-        best.array,
-        np.where(single, best.last, last),
-        best.reads,
-        np.where(single, best.store, store),
-        np.where(single, best.begin, begin),
-        np.where(single, best.free, free),
-        np.where(single, best.load, load),
-        np.where(single, best.ends, ends),
-        np.where(single, best.unread, unread),
-        np.where(single, best.count, np.max([one.count for one in every], axis=0)),
-    )
+    total = every.total.min(1)
+    longer = every.total - total[:, np.newaxis]
+    unread = (every.unread - longer).max(1)
+    last = (every.last - every.reads - every.unread - longer).max(1) + best.reads + unread
+    most = {name: getattr(every, name).max(1) for name in ("begin", "free", "load", "ends", "count")}
+    most |= {"total": total, "last": last, "store": (every.store - longer).max(1), "unread": unread}
+    return replace(best, **{name: np.where(single, getattr(best, name), one) for name, one in most.items()})

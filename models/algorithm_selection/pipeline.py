@@ -1,7 +1,8 @@
 """What a layer takes on the overlay as it is generated: pieces of its rows are loaded, multiplied and stored at once.
 
 Closed forms over arrays of many shapes, in whole cycles. They are the overlay's timeline up to how instructions are
-fetched and which of two heights of pieces comes when (`docs/kind/overlay-machine.md`). Shapes are pairs of vectors [S].
+fetched and which of two heights of pieces comes when (`docs/kind/overlay-machine.md`). Shapes are pairs of vectors [S];
+all dataflows and numbers of pieces are counted at once, [dataflows, counts, S].
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
@@ -57,23 +61,17 @@ def layer_times(
     every, kernels = _parts(*given, cut)
     uneven = layer.part_maps(cut.parts, last=True) < layer.part_maps(cut.parts)
     ends, less = _parts(*given, replace(cut, last=(False, True))) if uneven else (every, kernels)
-    reads = [reads_time(layer, algorithm, arrays, engines, cut, count) for count in cut.counts]
+    reads = reads_time(layer, algorithm, arrays, engines, cut)
     runs = math.prod(cut.parts)
     deep = _comes_deep(engines, cut)
     if deep:
         runs = cut.parts[1]
     if cut.kept:
         assert kernels is not None and less is not None
-        every = [
-            [kept_pieces(*two, (kernels, less), cut.parts[1], reads[0]) for two in zip(*both, strict=True)]
-            for both in zip(every, ends, strict=True)
-        ]
-        ends, runs = every, 1
+        every = ends = kept_pieces(every, ends, (kernels, less), cut.parts[1], reads)
+        runs = 1
     asked = None if kernels is None or less is None else (kernels, less)
-    times = [
-        shortest([*zip(*both, strict=True)], cut.counts, arrays, reads, asked, runs, engines)
-        for both in zip(every, ends, strict=True)
-    ]
+    times = shortest((every, ends), cut.counts, arrays, reads, asked, runs, engines)
     return [last_part(time) for time in times] if deep else times
 
 
@@ -89,7 +87,7 @@ def _parts(
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
-) -> tuple[list[list[Pieces]], Cycles | None]:
+) -> tuple[Pieces, Cycles | None]:
     """A part of the maps, in every number of pieces, and its first kernels; all parts of the depth, where the sums stay
     for them."""
     given = (layer, algorithm, dataflows, arrays, engines)
@@ -100,9 +98,7 @@ def _parts(
     assert kernels is not None
     end = replace(cut, last=(True, cut.last[1]))
     asked = kernels, kernel_time(layer, algorithm, arrays, engines, end)
-    both = zip(every, _every(*given, end), strict=True)
-    deep = [[deep_pieces(*two, asked, cut.parts[0]) for two in zip(*one, strict=True)] for one in both]
-    return deep, kernels
+    return deep_pieces(every, _every(*given, end), asked, cut.parts[0]), kernels
 
 
 def _every(
@@ -112,41 +108,84 @@ def _every(
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
-) -> list[list[Pieces]]:
+) -> Pieces:
     """A part of the kernels under each dataflow, in every number of pieces."""
-    every: list[list[Pieces]] = [[] for _ in dataflows]
+    counts = np.array(cut.counts, np.int64)[:, np.newaxis]
+    images = 1 if layer.fully_connected else layer.images
+    low = cut.bands // counts
+    streams, products = [], []
+    for height in (low, low + 1):
+        load = input_time(layer, algorithm, height, arrays, engines, cut)
+        streams.append((load, output_time(layer, algorithm, height, arrays, cut)))
+        own = [product_time(layer, algorithm, one, height, arrays, engines, cut) for one in dataflows]
+        shape = (len(counts), len(arrays.rows))
+        products.append(
+            _Products(*(np.stack([np.broadcast_to(one, shape) for one in k]) for k in zip(*own, strict=True)))
+        )
+    first = input_time(layer, algorithm, low, arrays, engines, cut, layer.pads[0][0])
+    edge = edge_time(layer, arrays, cut, single=counts * images == 1)
+    calls = piece_product(layer, algorithm, dataflows[0], cut.bands, cut)[3]
+    split = _split(cut.counts, cut.bands, images)
     answers = answers_time(layer, algorithm, arrays, engines, cut)
-    for count in cut.counts:
-        heights = (cut.bands // count, cut.bands // count + 1)
-        streams = [
-            (
-                input_time(layer, algorithm, height, arrays, engines, cut),
-                output_time(layer, algorithm, height, arrays, cut),
-            )
-            for height in heights
-        ]
-        first = input_time(layer, algorithm, heights[0], arrays, engines, cut, layer.pads[0][0])
-        for found, dataflow in zip(every, dataflows, strict=True):
-            products = [
-                product_time(layer, algorithm, dataflow, height, arrays, engines, cut) for height in heights
-            ]
-            images = 1 if layer.fully_connected else layer.images
-            edge = edge_time(layer, arrays, cut, single=count * images == 1)
-            calls = piece_product(layer, algorithm, dataflow, heights[0], cut)[3]
-            given = (images, (count, cut.bands), first, calls, streams, products, answers, edge)
-            found.append(_pieces(*given, KERNEL_FETCH if cut.followed else 1))
-    if cut.flattened:  # Maps that are read channel by channel are not loaded ahead.
-        every = [[one._replace(load=np.zeros_like(one.load)) for one in found] for found in every]
-    return every
+    found = _pieces(
+        split, first, calls, streams, products, answers, edge, KERNEL_FETCH if cut.followed else 1
+    )
+    # Maps that are read channel by channel are not loaded ahead.
+    return found._replace(load=np.zeros_like(found.load)) if cut.flattened else found
+
+
+class _Products(NamedTuple):
+    """Cycles [dataflows, counts, S] of a piece's products by Eq. 9, and what the array adds."""
+
+    eq9: Cycles
+    array: Cycles
+
+    @property
+    def both(self) -> Cycles:
+        return self.eq9 + self.array
+
+
+class _Split(NamedTuple):
+    """Pieces of ``bands`` by numbers of pieces [counts, 1]: whether there is a ``single`` one; whether the second, the
+    last and the one before that are of the greater of two heights; how many pieces of all images are ``low`` and
+    ``high``. ``inner``: how often a piece that leaves, one that is multiplied and one that is loaded are so high
+    (0 or 1) at once, but for the first and the last."""
+
+    single: NDArray[np.bool_]
+    second: NDArray[np.bool_]
+    last: NDArray[np.bool_]
+    before: NDArray[np.bool_]
+    low: Cycles
+    high: Cycles
+    inner: tuple[tuple[tuple[int, int, int], Cycles], ...]
+
+
+@lru_cache(maxsize=1 << 12)
+def _split(counts: tuple[int, ...], bands: int, images: int) -> _Split:
+    ends: list[tuple[bool, ...]] = []
+    numbers: list[tuple[int, int]] = []
+    inner: list[Counter[tuple[int, int, int]]] = []
+    for count in counts:
+        high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
+        three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
+        ends.append((count * images == 1, *(bool(high[at % count]) for at in (1, -1, count - 2))))
+        numbers.append((images * (count - sum(high)), images * sum(high)))
+        own = Counter({one: images * number for one, number in Counter(three).items()})
+        own.subtract([three[0], three[-1]])
+        inner.append(Counter() if count * images == 1 else own)
+    kinds = sorted({kind for own in inner for kind, number in own.items() if number})
+    often = tuple((kind, np.array([[own[kind]] for own in inner], np.int64)) for kind in kinds)
+    single, second, last, before = (np.array(one)[:, np.newaxis] for one in zip(*ends, strict=True))
+    low, most = (np.array(one, np.int64)[:, np.newaxis] for one in zip(*numbers, strict=True))
+    return _Split(single, second, last, before, low, most, often)
 
 
 def _pieces(
-    images: int,
-    cut: tuple[int, int],
+    split: _Split,
     first_in: Cycles,
     calls: int,
     streams: Sequence[tuple[Cycles, Cycles]],
-    products: Sequence[tuple[Cycles, Cycles]],
+    products: Sequence[_Products],
     answers: Cycles | None,
     edge: Cycles | int,
     fetched: int,
@@ -155,36 +194,34 @@ def _pieces(
 
     ``begin`` lasts until the output mover is needed: for the results of a single piece, or for the second product,
     which takes the half of the sums that the layer before has filled last. The first product waits for its load, and
-    for its ``calls`` to be fetched, as does every other from when the one before began. ``edge``: what the last piece's
-    store takes longer than others of its height. ``fetched``: for how many instructions the second load waits."""
-    count, bands = cut
+    for its ``calls`` to be fetched, as does every other from when the one before began. ``streams`` and ``products``
+    of either height. ``edge``: what the last piece's store takes longer than others of its height. ``fetched``: for how
+    many instructions the second load waits."""
     own, fetch = FETCHED, product_fetch(calls)
     start = np.maximum(first_in, fetch)
-    both = [(given, sum(one), out) for (given, out), one in zip(streams, products, strict=True)]
-    high = [(at + 1) * bands // count - at * bands // count - bands // count for at in range(count)]
-    last_out = both[high[-1]][2] + edge
-    if count * images == 1:
-        begin, ends = start + both[0][1], both[0][1]
-        free = begin - asked_time(first_in, answers)
-        total = begin + last_out
-    else:
-        first, second, last = both[high[0]][1], both[high[1 % count]][0], both[high[-1]][1]
-        begin = start + np.maximum(first, np.maximum(second, fetch) + fetched * own)
-        free = begin - asked_time(first_in, answers) - asked_time(second, answers)
-        total = begin
-        three = [(high[at - 1], high[at], high[(at + 1) % count]) for at in range(count)]
-        inner = Counter({one: images * number for one, number in Counter(three).items()})
-        inner.subtract([three[0], three[-1]])
-        for (leaves, runs, loads), number in inner.items():
-            slowest = np.maximum(np.maximum(both[loads][0] + own, fetch + 2 * own), both[leaves][2] + 2 * own)
-            total = total + number * np.maximum(slowest, both[runs][1])
-        ends = np.maximum(last, both[high[(count - 2) % count]][2] + own)
-        total = total + ends + last_out
-    counts = (images * (count - sum(high)), images * sum(high))
-    eq9, array = (
-        sum(number * np.asarray(one[k]) for number, one in zip(counts, products, strict=True)) for k in (0, 1)
+    loads, leaves = zip(*streams, strict=True)
+    runs = tuple(one.both for one in products)
+    last_out = np.where(split.last, leaves[1], leaves[0]) + edge
+    second = np.where(split.second, loads[1], loads[0])
+    begin = start + np.maximum(runs[0], np.maximum(second, fetch) + fetched * own)
+    free = begin - asked_time(first_in, answers) - asked_time(second, answers)
+    total = begin
+    for (left, run, loaded), number in split.inner:
+        slowest = np.maximum(np.maximum(loads[loaded] + own, fetch + 2 * own), leaves[left] + 2 * own)
+        total = total + number * np.maximum(slowest, runs[run])
+    ends = np.maximum(
+        np.where(split.last, runs[1], runs[0]), np.where(split.before, leaves[1], leaves[0]) + own
     )
+    total = total + ends
+    if split.single.any():
+        alone = start + runs[0]
+        begin, ends, total = (
+            np.where(split.single, *both) for both in ((alone, begin), (runs[0], ends), (alone, total))
+        )
+        free = np.where(split.single, alone - asked_time(first_in, answers), free)
+    total = total + last_out
+    eq9, array = (split.low * one + split.high * other for one, other in zip(*products, strict=True))
     store = np.maximum(0, last_out - own)
     unread, load = start - asked_time(first_in, answers), start - fetch
-    found = np.broadcast_arrays(total, eq9, array, store, begin, free, load, ends, unread, total)
-    return Pieces(*(np.asarray(one, np.int64) for one in found))
+    found = (total, eq9, array, store, begin, free, load, ends, unread, total)
+    return Pieces(*(np.broadcast_to(np.asarray(one, np.int64), total.shape) for one in found))

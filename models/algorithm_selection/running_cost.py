@@ -45,15 +45,16 @@ class RunningTime:
     those before its first product in which nothing else is read, of pools and of its input. ``beside``: cycles of a
     pool that still runs while it does, 0 if there is none; of them the pool reads in ``shared``. ``reading``: it is a
     max pool, or there is none. ``once``: its kernels come in one part. ``hides``: cycles of a load that their transform
-    hides, as it goes on giving. ``alone``: those that it waits for its kernels where nothing runs before."""
+    hides, as it goes on giving. ``alone``: those that it waits for its kernels where nothing runs before. Of several
+    choices at once every field has an axis of them, or of pairs of them."""
 
     own: LayerTime
     kernels: Cycles
     beside: Cycles
     shared: Cycles
-    reading: bool = True
-    once: bool = True
-    hides: int = 0
+    reading: bool | NDArray[np.bool_] = True
+    once: bool | NDArray[np.bool_] = True
+    hides: int | Cycles = 0
     alone: Cycles | int = 0
 
 
@@ -257,7 +258,7 @@ def waiting(
         return np.asarray(np.maximum(kernels, early), np.int64)
     # Kernels hold up a max pool, and a layer beside one that adds if they are not in before that.
     waits = np.maximum(0, kernels) - time.beside
-    return np.asarray(waits if time.reading else np.where(kernels > 0, kernels, -time.beside), np.int64)
+    return np.asarray(np.where(time.reading, waits, np.where(kernels > 0, kernels, -time.beside)), np.int64)
 
 
 def _late(time: RunningTime, before: RunningTime) -> Cycles:
@@ -272,11 +273,12 @@ def held_up(network: OverlayNetwork, at: int, time: RunningTime, before: Running
     so much earlier than it does. None of a layer that runs several times, as the next one's kernels are read in its
     last run."""
     engines = network.machine.engines
-    if not holds_up(network, at) or not time.once:
+    if not holds_up(network, at) or not np.any(time.once):
         return np.zeros_like(time.own.begin)
     assert engines is not None
     free = leaving(time.own, before.own, engines)
-    return np.asarray(np.maximum(0, np.minimum(free, -_late(time, before)) - time.own.begin), np.int64)
+    held = np.maximum(0, np.minimum(free, -_late(time, before)) - time.own.begin)
+    return np.asarray(held * time.once, np.int64)
 
 
 def holds_up(network: OverlayNetwork, at: int) -> bool:

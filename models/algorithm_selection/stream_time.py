@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
@@ -18,6 +20,7 @@ from mapper.models.algorithm_selection.overlay.layer import TILE, Ends, OverlayL
 from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.timing import FETCHED, HAND_OVER, TURN, block_rows
 
+H = TypeVar("H", int, Cycles)
 TAPS = 9
 POOL = 2
 """Cycles in which the last pixel passes the pooling units behind the requantisers."""
@@ -119,16 +122,16 @@ def restored_time(layer: OverlayLayer, arrays: Arrays, cut: Cut) -> Cycles:
 
 
 def reads_time(
-    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut, count: int
+    layer: OverlayLayer, algorithm: Algorithm, arrays: Arrays, engines: Engines, cut: Cut
 ) -> Cycles:
-    """Cycles in which a layer's whole input is read, and kernels are not: none in which DRAM answers. Channel by
-    channel each of so many pieces fills its last row of lanes by itself."""
+    """Cycles [counts or 1, S] in which a layer's whole input is read, and kernels are not: none in which DRAM answers.
+    Channel by channel each of so many pieces fills its last row of lanes by itself."""
     answers = answers_time(layer, algorithm, arrays, engines, cut)
-    low, more = divmod(cut.bands, count)
-    heights = ((low, count - more), (low + 1, more)) if cut.planes[0] else ((cut.bands, 1),)
+    counts = np.array(cut.counts if cut.planes[0] else (1,), np.int64)[:, np.newaxis]
+    low, more = np.divmod(cut.bands, counts)
     asked = (
         number * asked_time(input_time(layer, algorithm, height, arrays, engines, cut), answers)
-        for height, number in heights
+        for height, number in ((low, counts - more), (low + 1, more))
     )
     return np.asarray((1 if layer.fully_connected else layer.images) * sum(asked), np.int64)
 
@@ -154,7 +157,7 @@ def answers_time(
 def input_time(
     layer: OverlayLayer,
     algorithm: Algorithm,
-    height: int,
+    height: Cycles,
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
@@ -181,14 +184,16 @@ def input_time(
         if cut.given:
             return height * out * arrays.lines(layer.window * layer.in_channels) + start
         return height * out * layer.window * layer.groups * arrays.lines(depth) + start
-    reach = min(high, (height - 1) * step1 + (layer.kernel[0] - 1) * layer.dilations[0] + 1 - above)
+    reach = np.minimum(high, (height - 1) * step1 + (layer.kernel[0] - 1) * layer.dilations[0] + 1 - above)
     positions = step1 * step2 * -(-reach // step1) * -(-wide // step2)
     if cut.planes[0]:
         return layer.in_channels * arrays.lines(positions) + start
     return positions * arrays.lines(layer.in_channels) + start
 
 
-def output_time(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: Arrays, cut: Cut) -> Cycles:
+def output_time(
+    layer: OverlayLayer, algorithm: Algorithm, height: Cycles, arrays: Arrays, cut: Cut
+) -> Cycles:
     """Cycles of storing a piece of so many rows (of tiles) of the output."""
     maps = layer.part_maps(cut.parts, last=cut.last[1])
     lines = arrays.lines(maps)
@@ -199,15 +204,15 @@ def output_time(layer: OverlayLayer, algorithm: Algorithm, height: int, arrays: 
     rows = layer.images if layer.fully_connected else height * layer.output[1]
     if layer.pooled is not None:
         return height * layer.pooled.size[1] * lines + HAND_OVER + 1 + POOL
-    return (maps * arrays.lines(rows) if cut.planes[1] else rows * lines) + HAND_OVER + 1
+    return np.asarray(maps * arrays.lines(rows) if cut.planes[1] else rows * lines, np.int64) + HAND_OVER + 1
 
 
-def edge_time(layer: OverlayLayer, arrays: Arrays, cut: Cut, *, single: bool) -> Cycles | int:
+def edge_time(layer: OverlayLayer, arrays: Arrays, cut: Cut, *, single: NDArray[np.bool_]) -> Cycles | int:
     """Cycles that a pool on the way takes for the rows below the map that are padding, less those that it does not
     need, of the last piece; of a single one for those above, too."""
     if layer.pooled is None:
         return 0
-    (rows, columns), above = layer.pooled.size, 0 if single else layer.pooled.before[0]
+    (rows, columns), above = layer.pooled.size, np.where(single, 0, layer.pooled.before[0])
     return (
         (rows - above - layer.output[0])
         * columns
@@ -216,39 +221,42 @@ def edge_time(layer: OverlayLayer, arrays: Arrays, cut: Cut, *, single: bool) ->
 
 
 def piece_product(
-    layer: OverlayLayer, algorithm: Algorithm, dataflow: Dataflow, height: int, cut: Cut
-) -> tuple[int, int, int, int]:
+    layer: OverlayLayer, algorithm: Algorithm, dataflow: Dataflow, height: H, cut: Cut
+) -> tuple[H | int, H | int, H | int, int]:
     """Of a piece's products: what is spread over P1, what over P2, the beats of a pass (Eq. 9), and how many."""
     depth, taps = _deep(layer, algorithm, cut)
     maps, calls = layer.part_maps(cut.parts, last=cut.last[1]), 1
-    a, b = height * layer.output[1], depth
+    positions: H | int = height * layer.output[1]
+    b = depth
     if layer.groups > 1:  # A part has whole groups.
         calls, maps = maps // (layer.out_channels // layer.groups), layer.out_channels // layer.groups
     if layer.fully_connected:
-        a = layer.images
+        positions = layer.images
     elif algorithm in TILE:
         tile = TILE[algorithm]
-        a = height * -(-layer.output[1] // tile)
+        positions = height * -(-layer.output[1] // tile)
         calls *= (tile + 2) ** 2 * math.prod(-(-taps // 3) for taps in layer.kernel)
     elif algorithm == "kn2row":
-        a, calls = height * -(-layer.map[1] // layer.strides[1]), calls * taps
+        positions, calls = height * -(-layer.map[1] // layer.strides[1]), calls * taps
     else:
         b = depth * taps
-    return {"NS": (a, maps, b, calls), "WS": (b, maps, a, calls), "IS": (b, a, maps, calls)}[dataflow]
+    if dataflow == "NS":
+        return positions, maps, b, calls
+    return (b, maps, positions, calls) if dataflow == "WS" else (b, positions, maps, calls)
 
 
 def product_time(
     layer: OverlayLayer,
     algorithm: Algorithm,
     dataflow: Dataflow,
-    height: int,
+    height: Cycles,
     arrays: Arrays,
     engines: Engines,
     cut: Cut,
 ) -> tuple[Cycles, Cycles]:
     """Cycles of a piece's products by Eq. 9, and what the array adds: short passes, its filling and draining."""
     inner, outer, beats, calls = piece_product(layer, algorithm, dataflow, height, cut)
-    passes = calls * up(inner, arrays.rows) * up(outer, arrays.columns)
+    passes = calls * arrays.down(inner) * arrays.across(outer)
     rows, columns = arrays.least or (arrays.rows, arrays.columns)
     # Before a pass, NS waits for the results of the one before, WS and IS for a block.
     waits = rows if dataflow == "NS" else block_rows(rows, engines.block_wires)

@@ -88,7 +88,7 @@ class LayerCosts:
         """Time of a layer's choices, [S, choices]."""
         if passes.running is not None:
             unit = self.machine.units_per_cycle
-            return np.stack([time.own.total * unit for time in passes.running.times[at]], -1)
+            return passes.running.times[at].own.total * unit
         return np.stack([self._on_array(at, one, passes) for one in self.choices.algorithms[at]], -1)
 
     def _on_array(self, at: int, algorithm: Algorithm, passes: Passes) -> Costs:
