@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -39,6 +40,7 @@ LARGEST_COPY = 1 << 28
 SECONDS_BETWEEN_READS = 1.0
 _spent = 0.0
 _asked_again: dict[Wanted, float] = {}
+_prepared: WeakSet[Callable[[], None]] = WeakSet()
 
 
 class _EnoughError(BaseException):
@@ -134,12 +136,16 @@ def limited(
 
 
 def on_disk(prepare: Callable[[], None]) -> bool:
-    """Run ``prepare``, which calls functions, as far as their machine code is on disk; whether all of it is."""
+    """Run ``prepare``, which calls functions, as far as their machine code is on disk; whether all of it is. What this
+    process has once is there for good."""
+    if prepare in _prepared:
+        return True
     with of_this_thread(Limit(lambda: None, nobody_hears, bridged, on_disk=True)):
         try:
             prepare()
         except NoMachineCodeError:
             return False
+    _prepared.add(prepare)
     return True
 
 
