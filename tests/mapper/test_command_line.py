@@ -256,6 +256,7 @@ def test_progress_can_be_logged_as_json_lines(mapper: Any, tmp_path: Path) -> No
         (("simulate", "no-such-file.json"), "no-such-file.json"),
         (("evaluate", "matmul"), "--mapping"),
         (("show", "no-such-preset"), "no-such-preset"),
+        (("show", "mnist-tcpa"), "mapper explain"),
         (("list", "colours"), "colours"),
     ],
 )

@@ -37,7 +37,10 @@ def show(
     if text is None and name in KERNELS:
         text = kernel_bytes(name).decode()
     if text is None:
-        close = meant(name, [*(one.name for one in machine_names()), *KERNELS, *CATALOGUE])
+        if name in CATALOGUE:
+            raise InputError("show", name, "is a network, which has no text; mapper explain tells of it")
+        documents = (one for one, entry in CATALOGUE.items() if entry.origin == "document")
+        close = meant(name, [*(one.name for one in machine_names()), *KERNELS, *documents])
         remedy = f"is no preset; {close}see mapper list archs and mapper list workloads"
         raise InputError("show", name, remedy)
     print(dumped({"name": name, "text": text}) if as_json else text, end="")
