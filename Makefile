@@ -37,9 +37,11 @@ lint: style types
 fast: style
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
+# Programs that tests start read bytecode, also where Python is told to keep none.
 # Types are checked while what most tests need is compiled, in two parts that keep two cores busy: compiled by the tests,
 # much of it is compiled by each of their processes, or runs as plain Python until it is.
 test: $(TESTED)
+	$(BIN)/python -m compileall -q src arch checkers codegen formulations models sim solver tests docs bench
 	$(MAKE) --jobs 2 --no-print-directory compiled-others types compiled-tiling
 	$(MAKE) --no-print-directory fast
 

@@ -103,7 +103,7 @@ def test_what_the_program_does_not_state_is_refused() -> None:
         build(problem)
 
 
-@pytest.mark.parametrize("machine", [small(fanout={"x": 2}), small()])
+@pytest.mark.parametrize("machine", [pytest.param(small(fanout={"x": 2}), marks=pytest.mark.slow), small()])
 def test_words_that_neighbours_may_hand_on_count_nothing(machine: HierarchyMachine) -> None:
     problem = HierarchyProblem(PRODUCT, machine, "edp")
     least = oracle.brute_force(problem, Effort()).value

@@ -48,9 +48,13 @@ PROBLEMS = {
     "few cycles": HierarchyProblem(PRODUCT, small(bandwidth={"shared": 0.5}), "latency"),
     "nothing fits": HierarchyProblem(PRODUCT, small(1, keep=["I", "O"]), "edp"),
 }
+LONG = ("little energy", "few cycles")
+"""Further objectives of the same space, which every method goes over again."""
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in PROBLEMS]
+)
 def test_methods_agree(name: str) -> None:
     problem = PROBLEMS[name]
     outcomes = [(method, method.search(problem, Effort())) for method in METHODS.values()]

@@ -56,7 +56,10 @@ def test_exact_methods_agree_with_brute_force_and_no_heuristic_is_better(problem
             assert verify(problem, found.mapping).valid
 
 
-@pytest.mark.parametrize("objective", ["latency", "traffic", "energy"])
+@pytest.mark.parametrize(
+    "objective",
+    ["latency", *(pytest.param(one, marks=pytest.mark.slow) for one in ("traffic", "energy"))],
+)
 def test_values_and_bounds_hold_what_the_host_takes(objective: Objective) -> None:
     bare = replace(_pair(), objective=objective)
     last = bare.network.layers[-1].output
