@@ -294,7 +294,7 @@ def _mutated(made: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     return changed
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_changed_proof_is_accepted_only_where_its_claim_holds(count: int) -> None:
     draw, seen = random.Random(7), Counter[str]()
     whole = [

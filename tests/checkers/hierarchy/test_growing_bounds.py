@@ -102,10 +102,10 @@ def test_what_is_left_of_a_bound_is_all_that_any_trips_leave() -> None:
 def test_brute_force_over_all_bounds_and_checker_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oracle, "MOST_MAPPINGS", 500)
     seen: Counter[str] = Counter()
-    for seed in range(3):
+    for seed in range(6):
         agree(grown(random_problem(seed, links=seed % 3 == 0)), seen)
         agree(odd(50_000 + seed), seen)
-    for seed in range(20):
+    for seed in range(50):
         agree(prime(seed), seen)
     assert min(seen["grown"], seen["worse"]) > 0
     assert seen["certified"] > 3 * seen["not certified"]

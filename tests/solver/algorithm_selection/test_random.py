@@ -20,7 +20,7 @@ FEW = {"SHAPES": 12, "FLIPS": 40, "DRAWS": 64}
 """Steps of annealing and random draws: enough to reach many an optimum of so few layers, and to miss many."""
 
 
-@pytest.mark.parametrize("count", counts(quick=15))
+@pytest.mark.parametrize("count", counts())
 def test_methods_agree_on_random_selections_and_every_selection_runs(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:

@@ -81,7 +81,7 @@ def placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("placed_once")
-@pytest.mark.parametrize("count", counts(quick=20))
+@pytest.mark.parametrize("count", counts())
 def test_methods_agree_on_random_allocations_and_every_allocation_runs(count: int) -> None:
     kind = refereed_by(verify, AllocationProblem.value, lambda problem: problem.objective == "throughput")
     sample = Sample(kind)

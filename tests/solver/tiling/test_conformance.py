@@ -21,7 +21,7 @@ from tests.solver.tiling.small import convolution, matrix_product, problem, recu
 TilingMethod = Method[TilingProblem, TilingMapping]
 
 HEURISTICS: dict[str, TilingMethod] = {
-    method.name: method for method in (annealing(1000), genetic(1000), random_search(1000))
+    method.name: method for method in (annealing(4000), genetic(4000), random_search(4000))
 }
 FAST = tuple(
     HEURISTICS.get(method.name, method)

@@ -46,9 +46,7 @@ def unbeaten(costs: set[tuple[int, int]]) -> list[tuple[int, int]]:
     )
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name == "a timeline" else ()) for name in PROBLEMS]
-)
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_a_front_is_what_no_mapping_beats(name: str) -> None:
     posed = PROBLEMS[name]
     found = front(posed, Effort())

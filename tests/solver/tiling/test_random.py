@@ -57,7 +57,7 @@ def runs(problem: TilingProblem, mapping: TilingMapping) -> bool:
     return bool(found["outputs_equal"] and found["agrees"])
 
 
-@pytest.mark.parametrize("count", counts(quick=15))
+@pytest.mark.parametrize("count", counts(quick=20))
 def test_methods_agree_on_random_tilings_and_every_mapping_runs(count: int) -> None:
     proofs = Proofs()
     methods = [proofs.of(SHORT.get(method.name, method)) for method in METHODS.values()]

@@ -50,7 +50,7 @@ def is_near(layer: dict[str, Any], machine: SnowflakeMachine) -> bool:
     return bool(off <= LOOSE * layer["cycles_simulated"] + banks)
 
 
-@pytest.mark.parametrize("count", counts(quick=10))
+@pytest.mark.parametrize("count", counts(quick=20))
 def test_methods_agree_on_random_partitions_and_every_program_runs(count: int) -> None:
     exact = frozenset(name for name, method in METHODS.items() if method.exact)
     sample = Sample(refereed_by(verify, PartitionProblem.value))
