@@ -35,27 +35,7 @@ class Arrays:
 
     def lines(self, words: int | Cycles) -> Cycles:
         """Rows of lanes that so many adjacent words are."""
-        return self._once("lanes", words)
-
-    def down(self, size: int | Cycles) -> Cycles:
-        """Passes that so many numbers take which are spread over the rows."""
-        return self._once("rows", size)
-
-    def across(self, size: int | Cycles) -> Cycles:
-        """Passes that so many numbers take which are spread over the columns."""
-        return self._once("columns", size)
-
-    @cached_property
-    def _known(self) -> dict[tuple[str, int], Cycles]:
-        return {}
-
-    def _once(self, side: str, size: int | Cycles) -> Cycles:
-        """Whole numbers are divided by a side once: layers have few sizes, and come again and again."""
-        if not isinstance(size, int):
-            return up(size, getattr(self, side))
-        if (side, size) not in self._known:
-            self._known[side, size] = up(size, getattr(self, side))
-        return self._known[side, size]
+        return up(words, self.lanes)
 
 
 class Pieces(NamedTuple):

@@ -112,9 +112,9 @@ def _every(
     """A part of the kernels under each dataflow, in every number of pieces."""
     counts = np.array(cut.counts, np.int64)[:, np.newaxis]
     images = 1 if layer.fully_connected else layer.images
-    low = cut.bands // counts
+    low, split = cut.bands // counts, _split(cut.counts, cut.bands, images)
     streams, products = [], []
-    for height in (low, low + 1):
+    for height in (low, low + 1) if split.high.any() else (low,):
         load = input_time(layer, algorithm, height, arrays, engines, cut)
         streams.append((load, output_time(layer, algorithm, height, arrays, cut)))
         own = [product_time(layer, algorithm, one, height, arrays, engines, cut) for one in dataflows]
@@ -125,10 +125,16 @@ def _every(
     first = input_time(layer, algorithm, low, arrays, engines, cut, layer.pads[0][0])
     edge = edge_time(layer, arrays, cut, single=counts * images == 1)
     calls = piece_product(layer, algorithm, dataflows[0], cut.bands, cut)[3]
-    split = _split(cut.counts, cut.bands, images)
     answers = answers_time(layer, algorithm, arrays, engines, cut)
     found = _pieces(
-        split, first, calls, streams, products, answers, edge, KERNEL_FETCH if cut.followed else 1
+        split,
+        first,
+        calls,
+        (streams[0], streams[-1]),
+        (products[0], products[-1]),
+        answers,
+        edge,
+        KERNEL_FETCH if cut.followed else 1,
     )
     # Maps that are read channel by channel are not loaded ahead.
     return found._replace(load=np.zeros_like(found.load)) if cut.flattened else found

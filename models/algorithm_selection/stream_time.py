@@ -129,9 +129,10 @@ def reads_time(
     answers = answers_time(layer, algorithm, arrays, engines, cut)
     counts = np.array(cut.counts if cut.planes[0] else (1,), np.int64)[:, np.newaxis]
     low, more = np.divmod(cut.bands, counts)
+    heights = ((low, counts - more), (low + 1, more)) if more.any() else ((low, counts),)
     asked = (
         number * asked_time(input_time(layer, algorithm, height, arrays, engines, cut), answers)
-        for height, number in ((low, counts - more), (low + 1, more))
+        for height, number in heights
     )
     return np.asarray((1 if layer.fully_connected else layer.images) * sum(asked), np.int64)
 
@@ -256,7 +257,7 @@ def product_time(
 ) -> tuple[Cycles, Cycles]:
     """Cycles of a piece's products by Eq. 9, and what the array adds: short passes, its filling and draining."""
     inner, outer, beats, calls = piece_product(layer, algorithm, dataflow, height, cut)
-    passes = calls * arrays.down(inner) * arrays.across(outer)
+    passes = calls * up(inner, arrays.rows) * up(outer, arrays.columns)
     rows, columns = arrays.least or (arrays.rows, arrays.columns)
     # Before a pass, NS waits for the results of the one before, WS and IS for a block.
     waits = rows if dataflow == "NS" else block_rows(rows, engines.block_wires)

@@ -121,5 +121,5 @@ def _along(time: RunningTime, axis: int, axes: int) -> RunningTime:
     def along(one: NDArray[Any]) -> NDArray[Any]:
         return one.reshape(*one.shape[:-1], *(one.shape[-1] if at == axis else 1 for at in range(axes)))
 
-    own = LayerTime(*map(along, vars(time.own).values()))
-    return RunningTime(own, *(along(np.asarray(one)) for one in [*vars(time).values()][1:]))
+    own, *rest = vars(time).values()
+    return RunningTime(LayerTime(*map(along, vars(own).values())), *map(along, map(np.asarray, rest)))
