@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dis import get_instructions
 from functools import cached_property, partial
@@ -90,8 +90,22 @@ class Compiled:
         apart, which is a fifth of all compiling."""
         return self._dispatcher(f"{self.identity}_part", no_cpython_wrapper=True)
 
+    @property
+    def _reached(self) -> Iterator[Compiled]:
+        """The compiled functions that its code calls, or the code of those that are lines of it."""
+        for callee in self._called.values():
+            yield from callee._reached if callee._options.get("inline") else (callee,)
+
     def _dispatcher(self, qualified_name: str, **options: bool) -> Any:
         numba, function = _numba(), self._function
+        if self._options.get("_nrt") is False:
+            for callee in self._reached:
+                # What counts for its caller hands it arrays that this one would never give back.
+                if not _returns_numbers(callee._function):
+                    raise TypeError(
+                        f"{callee._function.__qualname__} must return numbers alone: "
+                        f"{function.__qualname__}, which calls it, counts no arrays"
+                    )
         scope = {**function.__globals__, **{name: callee._part for name, callee in self._called.items()}}
         twin = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
         twin.__module__ = function.__module__
@@ -143,9 +157,13 @@ def borrowing(function: Callable[..., Any], **instead: Compiled) -> Compiled:
     the caller would give back what nobody has counted, and memory in use would be freed. So what it returns must be
     declared as numbers; raises `TypeError` otherwise.
     """
-    if not _is_of_numbers(get_type_hints(function).get("return")):
+    if not _returns_numbers(function):
         raise TypeError(f"{function.__qualname__} must return numbers alone: it counts no arrays")
     return Compiled(function, instead, _nrt=False)
+
+
+def _returns_numbers(function: Callable[..., Any]) -> bool:
+    return _is_of_numbers(get_type_hints(function).get("return"))
 
 
 def _is_of_numbers(declared: Any) -> bool:

@@ -330,6 +330,19 @@ def test_who_is_compiled_first_for_a_caller_that_counts_no_arrays_may_make_one(t
     assert said(cold(script, tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))) == "4\n"
 
 
+first_half: Any = compiled(_first_half)
+
+
+def _first_of_half(counts: Any) -> int:
+    return int(first_half(counts)[0])
+
+
+def test_what_counts_no_arrays_may_not_be_handed_one() -> None:
+    # It would never give it back: memory grows.
+    with pytest.raises(TypeError, match=r"_first_half must return numbers alone: _first_of_half"):
+        borrowing(_first_of_half)(np.array([4, 3]))
+
+
 def _doubled(counts: Any) -> int:
     total: int = total_of(counts)
     return 2 * total

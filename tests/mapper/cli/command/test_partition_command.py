@@ -223,9 +223,7 @@ def test_a_layer_whose_smallest_tile_does_not_fit_is_proven_so(mapper: Any, tmp_
 
 
 def test_compare_shows_every_method_and_no_heuristic_beats_the_optimum(mapper: Any) -> None:
-    code, out, _ = mapper(
-        "compare", "mnist-tcpa/gemm1", "--arch", "snowflake-1cc", "--json", "--time-limit", "60"
-    )
+    code, out, _ = mapper("compare", "mnist-tcpa", "--arch", "snowflake-1cc", "--json", "--time-limit", "60")
     rows = {row["method"]: row["certificate"] for row in json.loads(out)["rows"]}
     assert code == 0 and {"cp-sat", "dynamic-programming", "greedy", "annealing"} <= set(rows)
     best = rows["cp-sat"]["value"]
