@@ -96,16 +96,21 @@ class Compiled:
         for callee in self._called.values():
             yield from callee._reached if callee._options.get("inline") else (callee,)
 
+    def refuse_counted(self) -> None:
+        """Raises `TypeError` if it counts no arrays and calls what does: it would never give back those that it is
+        handed."""
+        if self._options.get("_nrt") is not False:
+            return
+        for callee in self._reached:
+            if not _returns_numbers(callee._function):
+                raise TypeError(
+                    f"{callee._function.__qualname__} must return numbers alone: "
+                    f"{self._function.__qualname__}, which calls it, counts no arrays"
+                )
+
     def _dispatcher(self, qualified_name: str, **options: bool) -> Any:
         numba, function = _numba(), self._function
-        if self._options.get("_nrt") is False:
-            for callee in self._reached:
-                # What counts for its caller hands it arrays that this one would never give back.
-                if not _returns_numbers(callee._function):
-                    raise TypeError(
-                        f"{callee._function.__qualname__} must return numbers alone: "
-                        f"{function.__qualname__}, which calls it, counts no arrays"
-                    )
+        self.refuse_counted()
         scope = {**function.__globals__, **{name: callee._part for name, callee in self._called.items()}}
         twin = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
         twin.__module__ = function.__module__

@@ -152,19 +152,22 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     doubled = machine.rules.partial_sums == "doubled"
     updated = tuple(op.is_updated for op in nest.operands)
     zero = tuple(op.zero_initialised for op in nest.operands)
-    steps = cost.layer_energy(
-        tile.operation_energy(nest, prices),
-        tile.rf_access_energy(nest, prices),
-        _passes(q),
-        updated,
-        zero,
-        q.rf_tiles,
-        q.spm_tiles,
-        q.noc_energy,
-        q.spm_energy,
-        q.reduction_energy,
-        q.dma_energy,
-        doubled,
+    # Whole, as every price is.
+    steps = int(
+        cost.layer_energy(
+            tile.operation_energy(nest, prices),
+            tile.rf_access_energy(nest, prices),
+            _passes(q),
+            updated,
+            zero,
+            q.rf_tiles,
+            q.spm_tiles,
+            q.noc_energy,
+            q.spm_energy,
+            q.reduction_energy,
+            q.dma_energy,
+            doubled,
+        )
     )
     per_pj = prices.per_pj
     for k in range(len(nest.operands)):

@@ -260,7 +260,7 @@ def dram_transfers(
 def layer_energy(
     operation_energy: Any, rf_energy: Any, passes: Passes, updated: Array, zero_initialised: Array, rf_tiles: Array,
     spm_tiles: Array, noc_energy: Array, spm_energy: Array, reduction_energy: Array, dma_energy: Array, doubled: bool,
-) -> Any:  # fmt: skip
+) -> float:  # fmt: skip
     """Energy of the layer in the steps of its arguments, which are whole numbers (also as floating-point numbers,
     which hold them exactly up to 2^53); tile energies are per transfer."""
     rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
@@ -294,7 +294,8 @@ def layer_energy(
                 transfer = 2 * transfer + reduction_energy[k]
             one_spm_pass += transfer * (rf_passes // spm_reuse[k])
         dram += moved
-    return operation_energy + rf_energy + one_spm_pass * spm_passes + dram
+    energy: float = operation_energy + rf_energy + one_spm_pass * spm_passes + dram
+    return energy
 
 
 def whole_pj(steps: int, per_pj: int) -> int:

@@ -10,7 +10,7 @@ import textwrap
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ from mapper.models.compiled import Compiled, borrowing, compiled
 from mapper.models.compiling import CHILD, Wanted
 from mapper.models.limit import Limit, UnfinishedError
 from mapper.models.plain import bridged, in_time, limited, nobody_hears, on_disk
+
+ROOT = Path(__file__).parents[2]
 
 
 def cold(script: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
@@ -327,7 +329,7 @@ def test_who_is_compiled_first_for_a_caller_that_counts_no_arrays_may_make_one(t
         from mapper.models.compiled import borrowing
         print(borrowing(_first_after_copying)(np.array([4, 3, 2, 1])))
     """
-    assert said(cold(script, tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))) == "4\n"
+    assert said(cold(script, tmp_path, PYTHONPATH=str(ROOT))) == "4\n"
 
 
 first_half: Any = compiled(_first_half)
@@ -341,6 +343,29 @@ def test_what_counts_no_arrays_may_not_be_handed_one() -> None:
     # It would never give it back: memory grows.
     with pytest.raises(TypeError, match=r"_first_half must return numbers alone: _first_of_half"):
         borrowing(_first_of_half)(np.array([4, 3]))
+
+
+def calls_of(known: Iterable[Any]) -> Iterator[Compiled]:
+    """The compiled functions among ``known``, and those they call."""
+    for one in known:
+        if isinstance(one, Compiled):
+            yield one
+            yield from calls_of(one._called.values())
+
+
+KERNELS = [
+    path.relative_to(ROOT).with_suffix("")
+    for floor in ("models", "formulations", "solver", "sim")
+    for path in sorted((ROOT / floor).rglob("*.py"))
+    if path.name != "compiled.py" and "borrowing(" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_no_kernel_that_counts_no_arrays_is_handed_one(kernel: Path) -> None:
+    # Said when it is compiled, and so by no test that finds its machine code.
+    for one in calls_of(vars(import_module(".".join(("mapper", *kernel.parts)))).values()):
+        one.refuse_counted()
 
 
 def _doubled(counts: Any) -> int:
