@@ -17,6 +17,7 @@ from functools import lru_cache
 from mapper.formulations.tiling.array_axes import ArrayAxes, LoopAxes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.mapping import LEVELS
+from mapper.models.tiling.tile import rf_words
 
 Pair = tuple[int, int]
 
@@ -102,6 +103,16 @@ def classes_of(problem: TilingProblem, loop: str, backwards: frozenset[str]) -> 
     axes, place = ArrayAxes.of(problem), problem.nest.loops.index(loop)
     sides = Sides((problem.machine.pes, 1)) if axes is None else Sides(axes.size, axes.loops[place])
     return least_covers(least, most, rf, spatial, spm, dram, sides)
+
+
+def least_words(problem: TilingProblem, covers: tuple[tuple[CoverClass, ...], ...]) -> int:
+    """Words that a register file holds at least, with the covers of all loops (of each there is one)."""
+    least = {
+        loop: min(r for one in classes for r, _ in one.inner)
+        for loop, classes in zip(problem.nest.loops, covers, strict=True)
+    }
+    words: int = rf_words(problem.nest, least)
+    return words
 
 
 def _level(problem: TilingProblem, loop: str, level: str, backwards: frozenset[str]) -> Level | None:

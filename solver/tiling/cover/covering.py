@@ -37,7 +37,7 @@ from mapper.solver.method import Effort, Progress
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.cover.block import TooManyOpenError
 from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, candidates
-from mapper.solver.tiling.cover.cover import classes_of
+from mapper.solver.tiling.cover.cover import classes_of, least_words
 from mapper.solver.tiling.cover.exposed import raised
 from mapper.solver.tiling.cover.room_kernel import OPEN_CYCLES, OPEN_ENERGY, Opened
 from mapper.solver.tiling.cover.table import Covers, CoverTable, cover_table, grid_size
@@ -116,7 +116,7 @@ def covering(
     for known in (effort.known_mapping(problem), friendly):
         if known is not None and (mapping is None or _rank(problem, known) < _rank(problem, mapping)):
             mapping = known
-    if not all(covers):
+    if not all(covers) or least_words(problem, covers) > problem.machine.rf_words:
         return Outcome.ended(mapping, unpadded.value, unpadded.value, "complete", proven=True)
     tables, restrictions = _shared_table(problem)
     if restrictions:

@@ -21,6 +21,7 @@ from mapper.models.tiling.padding import Padding
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import METHODS
+from mapper.solver.tiling.cover import covering
 from mapper.solver.tiling.cover.cover import Level, Sides, least_covers
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
 from mapper.solver.tiling.heuristic.annealing import annealing
@@ -148,6 +149,17 @@ def test_pinned_factors_hold_while_bounds_grow() -> None:
     assert found.proven and found.mapping is not None
     assert found.mapping.trip_counts("rf")["I"] == 4
     assert dict(found.mapping.padded)["I"] == 8
+
+
+@pytest.mark.parametrize(("rf_bytes", "pins"), [(4, {}), (16, {"I.rf": "4"})])
+def test_where_the_least_tile_has_no_room_no_cover_is_put_together(
+    rf_bytes: int, pins: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(covering, "candidates", pytest.fail)
+    nest = matrix_product(5, 3, 7)
+    room = padded(problem(nest, small_machine(rf_bytes=rf_bytes)))
+    found = solve(replace(room, pins=Pins.parse(pins, nest)))
+    assert found.proven and found.mapping is None
 
 
 def test_loops_that_carry_a_dependence_keep_their_bounds() -> None:
