@@ -69,6 +69,7 @@ class Child:
         self._asked: list[Wanted] = []
         self._done: set[Wanted] = set()
         self._failed: set[Wanted] = set()
+        self._refused: set[str] = set()
         self._users = 0
         self._pid = os.getpid()
 
@@ -110,7 +111,7 @@ class Child:
             self._hear()
             done = len(self._done) + len(self._failed)
             name = self._asked[0].kernel.name if self._asked else None
-            return Standing(done, done + len(self._asked), name)
+            return Standing(done, done + len(self._asked), name, tuple(sorted(self._refused)))
 
     def has(self, wanted: Wanted) -> bool:
         """Whether its machine code has come to lie on disk."""
@@ -160,10 +161,19 @@ class Child:
         except BlockingIOError:
             return
         for one in said:
-            (self._done if one == ord(b"1") else self._failed).add(self._asked.pop(0))
+            if one == ord(b"1"):
+                self._done.add(self._asked.pop(0))
+            else:
+                self._refuse(self._asked.pop(0))
         if not said:
-            self._failed.update(self._asked)
+            for wanted in self._asked:
+                self._refuse(wanted)
             self.kill()
+
+    def _refuse(self, wanted: Wanted) -> None:
+        """What the process could not compile, or did not live to compile."""
+        self._failed.add(wanted)
+        self._refused.add(wanted.kernel.name)
 
 
 def _named(wanted: Wanted) -> bytes | None:

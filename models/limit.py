@@ -20,11 +20,12 @@ SHORT_GRACE = 0.1
 @dataclass(frozen=True)
 class Standing:
     """How far compiling is: of ``asked`` functions so many are ``done``; ``function`` is the one at which it is (None:
-    nothing is left to compile)."""
+    nothing is left to compile), ``refused`` are those that could not be compiled: they run as plain Python."""
 
     done: int
     asked: int
     function: str | None
+    refused: tuple[str, ...] = ()
 
 
 class UnfinishedError(Exception):

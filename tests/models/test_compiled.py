@@ -161,6 +161,19 @@ def test_what_asks_no_clock_is_given_up() -> None:
         in_time(forever, lambda: "interrupted" if interrupted.is_set() else None)
 
 
+def test_what_the_compiling_process_cannot_compile_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CHILD, "_refused", set())
+    # The process knows nothing of this name.
+    monkeypatch.setattr(plain, "first_half", first_half, raising=False)
+    wanted = Wanted.of(first_half, (np.array([4.0, 3.0]),))
+    with CHILD.wanted():
+        CHILD.ask(wanted, Limit(lambda: None, nobody_hears, bridged))
+        while CHILD.is_at(wanted):
+            time.sleep(0.01)
+        assert "first_half" in CHILD.standing().refused
+        assert not CHILD.has(wanted)
+
+
 def test_what_is_done_in_time_is_as_without_a_clock() -> None:
     def fails() -> None:
         raise KeyError("own")

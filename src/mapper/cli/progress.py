@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 COMPILING = "compiling code (once per computer and version)"
+REFUSED = "cannot be compiled, and runs as plain Python, far slower; please report it with the command"
 SECONDS_TO_HINT = 5.0
 """After which a search says how it can be ended."""
 
@@ -69,6 +70,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         self._show = sys.stderr.isatty() and not quiet
         self._began = time.monotonic()
         self._writing = threading.Lock()
+        self._refused: set[str] = set()
 
     def __enter__(self) -> ProgressReport:
         if self._log_path is not None:
@@ -120,6 +122,10 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
     def compiling(self, standing: Standing) -> None:
         """A search is slow at first, on a machine that has not run it before: plain Python does what it can."""
         self._write({"event": "compiling", "done": standing.done, "of": standing.asked})
+        for name in standing.refused:
+            if name not in self._refused:
+                self._refused.add(name)
+                print(f"mapper: {name}: {REFUSED}", file=sys.stderr)
         if self._bar is None:
             return
         if self._compiling is None:

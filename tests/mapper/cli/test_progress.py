@@ -56,6 +56,14 @@ def test_a_log_tells_how_far_compiling_is(tmp_path: Path) -> None:
     assert (event["event"], event["done"], event["of"]) == ("compiling", 1, 3)
 
 
+def test_what_cannot_be_compiled_is_said_in_a_line_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressReport(1, True, None) as report:
+        for done in (1, 2):
+            report.compiling(Standing(done, 2, None, ("search",)))
+    said = capsys.readouterr().err
+    assert said.startswith("mapper: search: cannot be compiled") and said.count("\n") == 1
+
+
 def test_a_terminal_says_at_once_that_something_is_read(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
