@@ -16,8 +16,8 @@ from mapper.workloads.nest.layer_nest import Convolution
 from tests.sim.algorithm_selection.rtl.overlay_bench import run, sizes
 from tests.sim.algorithm_selection.rtl.test_rtl import held_against_timeline, run_layer
 
-ARRAYS = [(1, 2), (5, 4)]
-"""A single row, whose second wire has no rows; and segments of three and of two rows."""
+ARRAYS = [(4, 4), *(pytest.param(array, marks=pytest.mark.slow) for array in ((1, 2), (5, 4)))]
+"""Segments of three rows and of one; a single row, whose second wire has no rows; and segments of three and of two."""
 SIZES = st.integers(1, 23)
 
 
@@ -82,7 +82,10 @@ def layers(draw: st.DrawFn) -> Convolution:
 
 @pytest.mark.parametrize(
     ("array", "algorithms"),
-    [((5, 4), ["im2col", "kn2row", "winograd"]), ((4, 4), ["kn2row", "winograd", "winograd-4x4"])],
+    [
+        ((4, 4), ["im2col", "kn2row", "winograd", "winograd-4x4"]),
+        pytest.param((5, 4), ["im2col", "kn2row", "winograd"], marks=pytest.mark.slow),
+    ],
 )
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
