@@ -11,7 +11,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -107,17 +106,14 @@ class _Boxes:
         self.dsps = dsps
         self.weights: dict[Box, list[list[int]]] = {}
         self.largest = (0, 0)
+        self.plan: tuple[int, ...] = ()
+        """The order in which vertices are eliminated."""
         # Lanes are more from a power of two on.
         lanes = {2**k + 1 for k in range(1, 16) if problem.machine.engines is not None}
         self.steps = [
             sorted({*_steps(sizes, most), *(one for one in lanes if one <= most)})
             for sizes in builder.spread()
         ]
-
-    @cached_property
-    def plan(self) -> tuple[int, ...]:
-        """The order in which vertices are eliminated. Where no array is left nothing is, whatever one would cost."""
-        return elimination_order(self.builder.graph(np.array([1]), np.array([1])))
 
     def order(self) -> list[int]:
         """The elimination order, vertices of stores by the position of the store."""
@@ -152,6 +148,7 @@ class _Boxes:
         """What no selection on a box takes less than, in units or for products in units times picojoules."""
         sides = np.array(boxes, np.int64).T
         time = self.builder.graph(sides[1], sides[3], least=(sides[0], sides[2]))
+        self.plan = self.plan or elimination_order(time)
         least: Costs = least_bounds(time)
         if self.problem.objective != "edp":
             if (least < self.reached).any():

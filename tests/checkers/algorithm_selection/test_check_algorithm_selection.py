@@ -192,6 +192,16 @@ def test_what_leaves_no_array_is_certified_whatever_one_would_cost() -> None:
         METHODS["auto"].search(replace(problem, array=None), Effort())
 
 
+def test_an_array_that_is_given_is_certified_whatever_smaller_ones_would_cost() -> None:
+    machine, _ = load_machine("dynamap-u200-model")
+    assert isinstance(machine, OverlayMachine)
+    machine = machine.model_copy(update={"clock_mhz": 99.991, "bandwidth_gb_s": 1e5})
+    given = SelectionProblem(overlay_network(load_layers("lenet5"), machine), array=(64, 64))
+    assert VERDICT(_proof(given))[1:2] == ("certified",)
+    with pytest.raises(InputError, match="leave 64 bits"):
+        METHODS["auto"].search(replace(given, array=(1, 1)), Effort())
+
+
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_trying_everything_the_solver_and_the_checker_agree(count: int) -> None:
     seen: Counter[str] = Counter()
